@@ -1,0 +1,99 @@
+package result
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm"
+)
+
+// An Outcome is what became of one item. Only [Correct] counts as correct, and
+// every item stays in the denominator.
+type Outcome string
+
+// The outcomes.
+const (
+	Correct   Outcome = "correct"
+	Incorrect Outcome = "incorrect"
+	Unparsed  Outcome = "unparsed"  // no answer was found to compare
+	Ungraded  Outcome = "ungraded"  // a judge was needed and gave no legal verdict
+	Truncated Outcome = "truncated" // the answer was cut at the token limit
+	Blocked   Outcome = "blocked"   // a content filter stopped prompt or answer
+	Refused   Outcome = "refused"   // the model refused in the provider's refusal field
+	Errored   Outcome = "errored"   // no answer came, or grading failed
+	NotRun    Outcome = "not_run"   // never started: deadline, interrupt, budget, fail-fast
+)
+
+// Outcomes are all outcomes, in the order in which they are printed.
+var Outcomes = []Outcome{Correct, Incorrect, Unparsed, Ungraded, Truncated, Blocked, Refused, Errored, NotRun}
+
+// A Record is all there is to know of one item's sample: enough to grade it
+// again without the dataset and without calling anybody.
+type Record struct {
+	Item    Item    `json:"item"`
+	Sample  int     `json:"sample,omitempty"` // k-th independent answer, from 0
+	Outcome Outcome `json:"outcome"`
+	// Score is the verdict's, 0..1; 0 without a verdict.
+	Score float64 `json:"score"`
+	// Response is the last attempt's, if one came.
+	Response *llm.Response `json:"response,omitempty"`
+	// Verdict is the one that the outcome rests on: the judge's if a judge
+	// decided, then Graded holds the deterministic grader's.
+	Verdict *grade.Verdict `json:"verdict,omitempty"`
+	Graded  *grade.Verdict `json:"graded,omitempty"`
+	// Attempts are in order; the last one's response is Response.
+	Attempts []Attempt `json:"attempts,omitempty"`
+	// Usage is what all attempts' calls spent, JudgeUsage what judges spent.
+	Usage      llm.UsageTotal `json:"usage,omitzero"`
+	JudgeUsage llm.UsageTotal `json:"judge_usage,omitzero"`
+	// CostUSD is the exact decimal cost of Usage; empty if unknown.
+	CostUSD string `json:"cost_usd,omitempty"`
+	// Start and Duration span the item's own work, waiting for a worker
+	// excluded. Latency is the model time of the last attempt's calls.
+	Start    time.Time     `json:"start,omitzero"`
+	Duration time.Duration `json:"duration_ns,omitempty"`
+	Latency  time.Duration `json:"latency_ns,omitempty"`
+	Error    *Error        `json:"error,omitempty"`
+	Warnings []string      `json:"warnings,omitempty"`
+}
+
+// Key is the item's id and sample: unique in a journal.
+type Key struct {
+	ID     string
+	Sample int
+}
+
+// Key returns the record's key.
+func (r *Record) Key() Key { return Key{r.Item.ID, r.Sample} }
+
+// An Item is a dataset.Item as a journal keeps it.
+type Item struct {
+	ID      string          `json:"id"`
+	Input   string          `json:"input,omitempty"`
+	Target  string          `json:"target,omitempty"`
+	Targets []string        `json:"targets,omitempty"`
+	Choices []string        `json:"choices,omitempty"`
+	Group   string          `json:"group,omitempty"`
+	Row     json.RawMessage `json:"row,omitempty"` // dataset.Item.Raw
+}
+
+// An Attempt is one logical try at an item.
+type Attempt struct {
+	Number   int              `json:"number"` // from 1
+	Start    time.Time        `json:"start,omitzero"`
+	Duration time.Duration    `json:"duration_ns,omitempty"`
+	Text     string           `json:"text,omitempty"` // of attempts before the last
+	Finish   llm.FinishReason `json:"finish,omitempty"`
+	Model    string           `json:"model,omitempty"`
+	Usage    llm.UsageTotal   `json:"usage,omitzero"`
+	Verdict  *grade.Verdict   `json:"verdict,omitempty"`
+	Error    *Error           `json:"error,omitempty"`
+}
+
+// An Error is a failure as a journal keeps it.
+type Error struct {
+	Kind    llm.ErrorKind `json:"kind"`
+	Message string        `json:"message"`
+	Status  int           `json:"status,omitempty"`
+}

@@ -1,0 +1,2 @@
+// Package grade decides whether an answer is right, without a model.
+package grade

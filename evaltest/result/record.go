@@ -28,6 +28,10 @@ const (
 // Outcomes are all outcomes, in the order in which they are printed.
 var Outcomes = []Outcome{Correct, Incorrect, Unparsed, Ungraded, Truncated, Blocked, Refused, Errored, NotRun}
 
+// Final reports whether the outcome stands: a resumed run asks again only
+// for items whose outcome is not final.
+func (o Outcome) Final() bool { return o != NotRun && o != "" }
+
 // A Record is all there is to know of one item's sample: enough to grade it
 // again without the dataset and without calling anybody.
 type Record struct {
@@ -49,6 +53,14 @@ type Record struct {
 	JudgeUsage llm.UsageTotal `json:"judge_usage,omitzero"`
 	// CostUSD is the exact decimal cost of Usage; empty if unknown.
 	CostUSD string `json:"cost_usd,omitempty"`
+	// JudgeCostUSD is the same of JudgeUsage.
+	JudgeCostUSD string `json:"judge_cost_usd,omitempty"`
+	// Replayed is set when every call came from a recording: Usage and
+	// CostUSD are then what it would have cost, and nothing was spent.
+	Replayed bool `json:"replayed,omitempty"`
+	// Abandoned is set when the strategy, grader or judge ignored the end of
+	// the item's time and was left running.
+	Abandoned bool `json:"abandoned,omitempty"`
 	// Start and Duration span the item's own work, waiting for a worker
 	// excluded. Latency is the model time of the last attempt's calls.
 	Start    time.Time     `json:"start,omitzero"`
@@ -96,4 +108,6 @@ type Error struct {
 	Kind    llm.ErrorKind `json:"kind"`
 	Message string        `json:"message"`
 	Status  int           `json:"status,omitempty"`
+	// Stack is where a panic happened.
+	Stack string `json:"stack,omitempty"`
 }

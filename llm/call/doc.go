@@ -1,0 +1,2 @@
+// Package call decides when a physical call is made.
+package call

@@ -1,0 +1,25 @@
+package report
+
+import "github.com/goevals/evals/llm"
+
+// hints say what to do about an error of each kind.
+var hints = map[llm.ErrorKind]string{
+	llm.KindUnknown:     "see the journal for the whole message",
+	llm.KindAuth:        "check the API key and what it is allowed to do",
+	llm.KindBalance:     "the account is out of money; waiting does not help",
+	llm.KindRateLimit:   "lower the parallelism, then resume",
+	llm.KindQuota:       "the day's quota is used up: resume when it is renewed",
+	llm.KindBadRequest:  "the provider refuses the request: check its settings for this model",
+	llm.KindNotFound:    "check the model's name and the base URL",
+	llm.KindContext:     "the prompt is longer than the model takes: shorten it or take another model",
+	llm.KindBlocked:     "a content filter stopped it: look at the prompt",
+	llm.KindServer:      "the provider failed: resume to ask again",
+	llm.KindConnection:  "check the network and the base URL, then resume",
+	llm.KindIncomplete:  "answers broke off on the way: resume to ask again",
+	llm.KindBadResponse: "what answers is not the model: check the base URL and any proxy",
+	llm.KindTimeout:     "raise the timeout or lower the parallelism, then resume",
+	llm.KindCanceled:    "the run was stopped: resume to finish it",
+	llm.KindMiss:        "the recording does not know this request: record again",
+	llm.KindPanic:       "the strategy or application panicked: its stack is in the item's log",
+	llm.KindUnusable:    "no attempt gave an answer that could be used: look at the replies or allow more attempts",
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/goevals/evals/llm"
+)
+
+func writeSpent(p *page, s *Stats) {
+	if s.Recorded == 0 {
+		return
+	}
+	p.para("", "tokens", tokensText(s.Usage))
+	p.para("", "cost", costText(s.Cost, s.Usage))
+	if s.Judge.Called == 0 {
+		return
+	}
+	j := fmt.Sprintf("asked about %s, overturned the grader in %d", plural(s.Judge.Called, "answer"), s.Judge.Overturned)
+	if s.Judge.Ungraded > 0 {
+		j += fmt.Sprintf(", gave no legal verdict in %d", s.Judge.Ungraded)
+	}
+	p.para("", "judge", j)
+	p.para("", "", "tokens "+tokensText(s.JudgeUsage))
+	p.para("", "", "cost "+costText(s.JudgeCost, s.JudgeUsage))
+}
+
+// tokensText sums up a usage: what is unknown is said, never taken for 0.
+func tokensText(u llm.UsageTotal) string {
+	if u.Calls == 0 {
+		return "unknown: no call was counted"
+	}
+	if u.Unknown == u.Calls {
+		return fmt.Sprintf("unknown: none of %s reported usage", plural(u.Calls, "call"))
+	}
+	text := thousands(u.Input) + " in"
+	if u.CachedInput > 0 {
+		text += fmt.Sprintf(" (%s cached)", thousands(u.CachedInput))
+	}
+	text += ", " + thousands(u.Output) + " out"
+	if u.Reasoning > 0 {
+		text += fmt.Sprintf(" (%s reasoning)", thousands(u.Reasoning))
+	}
+	text += " in " + plural(u.Calls, "call")
+	if u.Unknown > 0 {
+		text = fmt.Sprintf("at least %s; partial: %s without usage", text, plural(u.Unknown, "call"))
+	}
+	return text
+}
+
+// costText prints exact sums; a sum with unpriced answers is a lower bound.
+func costText(c Cost, u llm.UsageTotal) string {
+	why := unpricedText(c, u)
+	if c.Priced == 0 {
+		if c.Unpriced == 0 {
+			return "$0: no call was made"
+		}
+		return "unknown" + why
+	}
+	bound := ""
+	if c.Unpriced > 0 {
+		bound = ">= "
+	}
+	text := bound + "$" + c.Billed.String()
+	if !c.Recorded.IsZero() {
+		text += fmt.Sprintf(" billed; replayed answers had cost %s$%s", bound, c.Recorded)
+	}
+	if c.Unpriced > 0 {
+		text += fmt.Sprintf(", %s unpriced", plural(c.Unpriced, "row")) + why
+	}
+	return text
+}
+
+// unpricedText says why a cost is not known.
+func unpricedText(c Cost, u llm.UsageTotal) string {
+	var whys []string
+	if u.Unknown > 0 {
+		whys = append(whys, plural(u.Unknown, "call")+" without usage")
+	}
+	if n := len(c.UnpricedModels); n > 0 && u.Unknown < u.Calls {
+		var names []string
+		for _, m := range c.UnpricedModels {
+			names = append(names, Escape(m, 60))
+		}
+		verb := "has"
+		noun := "model"
+		if n > 1 {
+			verb, noun = "have", "models"
+		}
+		whys = append(whys, fmt.Sprintf("%s %s %s no price", noun, strings.Join(names, ", "), verb))
+	}
+	if len(whys) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(whys, "; ") + ")"
+}
+
+func writeSpeed(p *page, s *Stats) {
+	if len(s.Attempts) > 0 && !(len(s.Attempts) == 1 && s.Attempts[1] > 0) {
+		var parts []string
+		for _, n := range slices.Sorted(maps.Keys(s.Attempts)) {
+			parts = append(parts, fmt.Sprintf("%s after %s", plural(s.Attempts[n], "answer"), plural(n, "attempt")))
+		}
+		p.para("", "attempts", strings.Join(parts, ", "))
+	}
+	if s.Wall > 0 {
+		fresh := s.Recorded - s.Resumed
+		text := duration(s.Wall)
+		if fresh > 0 {
+			text += fmt.Sprintf(", %.3g answers/s", float64(fresh)/s.Wall.Seconds())
+		}
+		if s.Resumed > 0 {
+			text += fmt.Sprintf(" (%d of %d were there before)", s.Resumed, s.Recorded)
+		}
+		p.para("", "time", text)
+	}
+	if l := s.Latency; l.N > 0 {
+		p.para("", "latency", latencyText(l))
+	}
+	if len(s.Slowest) > 0 && s.Latency.N > maxSlowest {
+		var parts []string
+		for _, x := range s.Slowest {
+			parts = append(parts, fmt.Sprintf("%s %s", keyText(x.ID, x.Sample), duration(x.Latency)))
+		}
+		p.para("", "slowest", strings.Join(parts, ", "))
+	}
+	if s.Replayed > 0 {
+		p.para("", "replayed", fmt.Sprintf("%d answers came from a recording, %d from live calls", s.Replayed, s.Live))
+	}
+}
+
+// minForP99 is the least n of which a 99th percentile is not the maximum.
+const minForP99 = 100
+
+func latencyText(l Latency) string {
+	text := fmt.Sprintf("p50 %s, p90 %s, ", duration(l.P50), duration(l.P90))
+	if l.N < minForP99 {
+		text += fmt.Sprintf("max %s (n=%d is too small for p99, which needs %d)", duration(l.Max), l.N, minForP99)
+	} else {
+		text += fmt.Sprintf("p99 %s, max %s (n=%d)", duration(l.P99), duration(l.Max), l.N)
+	}
+	switch {
+	case l.Recorded == l.N:
+		text += ", as recorded"
+	case l.Recorded > 0:
+		text += fmt.Sprintf(", %d of them as recorded", l.Recorded)
+	}
+	return text
+}
+
+// keyText names an answer: its item, and its sample if it is not the first.
+func keyText(id string, sample int) string {
+	if sample == 0 {
+		return Escape(id, 60)
+	}
+	return fmt.Sprintf("%s#%d", Escape(id, 60), sample)
+}

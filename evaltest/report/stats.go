@@ -1,0 +1,172 @@
+package report
+
+import (
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/grade/stat"
+	"github.com/goevals/evals/llm"
+)
+
+// Labels say what was run. All are optional, and all may hold any text.
+type Labels struct {
+	Name    string // the test, such as TestGSM8K
+	Dataset string // its path or name
+	Model   string // the model or strategy under test; "" prints what the records say
+	// Planned is how many answers the run owes: items times samples. What of
+	// them has no record counts as not run. 0 is as many as there are records.
+	Planned int
+	// Samples is how many answers an item gets; 0 and 1 are one.
+	Samples int
+	// Overrides are the dataset's rows whose label was corrected or that were
+	// left out, with the reason.
+	Overrides []Override
+}
+
+// An Override is a row whose known-wrong label was corrected, or that was left
+// out.
+type Override struct {
+	ID     string
+	Action string // what was done, such as "target" or "skip"
+	Reason string
+}
+
+// Stats are the numbers of a run. They are the same whatever the order in
+// which the records came. The caller may set Wall before it prints them.
+type Stats struct {
+	Labels
+	// Total is how many answers the run owed: the denominator. Recorded of
+	// them have a record; Resumed of those come from an earlier run.
+	Total, Recorded, Resumed int
+	// Items is how many different items the answers belong to.
+	Items int
+	// Outcomes counts answers; the counts add up to Total.
+	Outcomes map[result.Outcome]int
+	// Reasons counts the verdicts' reasons for not being correct.
+	Reasons map[grade.Reason]int
+	// Groups are sorted by accuracy, then by name: the worst come first.
+	// Empty if no item has a group.
+	Groups []Group
+	// Consistency is how the samples of an item agree. Zero without samples.
+	Consistency Consistency
+	// MeanScore is the mean over Total, an answer without a verdict counting
+	// 0, exact to 1e-9. HasScores says that some score is neither 0 nor 1;
+	// without it the mean is the accuracy.
+	MeanScore float64
+	HasScores bool
+	// Usage is what all attempts of all answers spent, JudgeUsage what judges
+	// spent. An unknown usage is counted, never taken for 0.
+	Usage, JudgeUsage llm.UsageTotal
+	Cost, JudgeCost   Cost
+	// Attempts counts answers by their number of attempts.
+	Attempts map[int]int
+	Latency  Latency
+	// Wall is how long the run took; by default from the first record's start
+	// to the last one's end (Spanned is then true), 0 if that is unknown.
+	Wall    time.Duration
+	Spanned bool
+	Judge   Judge
+	// Replayed is how many answers came from a recording, Live how many came
+	// from a call. The rest got none.
+	Replayed, Live int
+	// Models counts answers by the model that the provider reported, at most
+	// 20 of them.
+	Models map[string]int
+	// Errors are sorted by count, the most frequent first.
+	Errors []ErrorGroup
+	// Slowest are the answers with the longest latency, at most 3.
+	Slowest []Slow
+	// Warnings are the distinct warnings of the records, the most frequent
+	// first, at most 50; MoreWarnings is how many records warned of others.
+	Warnings     []Warning
+	MoreWarnings int
+}
+
+// Correct is how many answers are correct.
+func (s *Stats) Correct() int { return s.Outcomes[result.Correct] }
+
+// Counts are what gates decide on.
+func (s *Stats) Counts() gate.Counts {
+	return gate.Counts{
+		Total: s.Total, Items: s.Items, Correct: s.Correct(),
+		Errored: s.Outcomes[result.Errored], Ungraded: s.Outcomes[result.Ungraded], NotRun: s.Outcomes[result.NotRun],
+	}
+}
+
+// Accuracy is the share of Total that is correct; 0 without answers.
+func (s *Stats) Accuracy() float64 {
+	if s.Total == 0 {
+		return 0
+	}
+	return float64(s.Correct()) / float64(s.Total)
+}
+
+// Interval is the 95% interval around the accuracy: [stat.WilsonItems].
+func (s *Stats) Interval() stat.Interval { return s.Counts().Interval() }
+
+// A Group is the part of a run whose items share a group.
+type Group struct {
+	Name           string
+	Total, Correct int
+}
+
+// Consistency counts items by how many of their samples are correct.
+type Consistency struct {
+	Items           int
+	All, Some, None int
+}
+
+// A Cost is a sum of exact decimals in US dollars.
+type Cost struct {
+	// Billed is what live calls cost, Recorded what replayed ones had cost
+	// when they were recorded.
+	Billed, Recorded decimal.Decimal
+	// Priced is how many answers are in the sums, Unpriced how many spent
+	// something unknown: if it is not 0, the sums are lower bounds.
+	Priced, Unpriced int
+	// UnpricedModels are the models of the unpriced answers, as far as they
+	// are known, at most 5, sorted.
+	UnpricedModels []string
+}
+
+// Latency is the time that models took for the last attempt of each answer.
+// Percentiles are by nearest rank: the least value that at least that share of
+// the values does not exceed.
+type Latency struct {
+	N int
+	// Recorded is how many of N were replayed: they are the recorded times.
+	Recorded           int
+	P50, P90, P99, Max time.Duration
+}
+
+// Judge is what judges did.
+type Judge struct {
+	// Called is how many answers were given to a judge, Overturned how many
+	// got another mark than the grader's, Ungraded how many no legal verdict.
+	Called, Overturned, Ungraded int
+}
+
+// An ErrorGroup is the answers that failed for one kind of reason.
+type ErrorGroup struct {
+	Kind  llm.ErrorKind
+	Count int
+	// ID and Message are an example: the one with the least id.
+	ID, Message string
+}
+
+// Slow is a slow answer.
+type Slow struct {
+	ID      string
+	Sample  int
+	Latency time.Duration
+}
+
+// A Warning is the same text on Count records.
+type Warning struct {
+	Text  string
+	Count int
+}

@@ -1,0 +1,270 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade/stat"
+)
+
+// Options say what [Text] prints beside the numbers. The zero value works.
+type Options struct {
+	Width  int // columns; the default is 80
+	Groups int // the most groups that are listed; the default is 10
+	// Gates are what was decided; they stand right below the headline.
+	Gates []gate.Decision
+	// Warnings concern the run as a whole; each is printed once.
+	Warnings []string
+	// Journal is the path of the run's file; Resume is the command that
+	// finishes the run, printed if something is left to run or to try again.
+	Journal, Resume string
+}
+
+// shortText is how much of a name or message from outside a summary shows.
+const shortText = 160
+
+// Text writes a summary for people: the headline, what the gates decided, what
+// did not go right, the rest of the numbers, and where the journal lies. It
+// returns the writer's error.
+func Text(w io.Writer, s *Stats, o Options) error {
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	if o.Groups <= 0 {
+		o.Groups = 10
+	}
+	p := &page{w: w, width: o.Width}
+	writeHeadline(p, s)
+	writeGates(p, o.Gates)
+	writeTrouble(p, s)
+	writeGroups(p, s, o.Groups)
+	writeSpent(p, s)
+	writeSpeed(p, s)
+	writeWarnings(p, s, o.Warnings)
+	writeWhere(p, s, o)
+	return p.err
+}
+
+// Headline is a run in one line: "80/100 correct, 10 incorrect, 10 errored".
+// Every outcome that occurred is in it.
+func Headline(s *Stats) string {
+	parts := []string{fmt.Sprintf("%d/%d correct", s.Correct(), s.Total)}
+	rest := maps.Clone(s.Outcomes)
+	for _, o := range result.Outcomes {
+		if n := rest[o]; n > 0 && o != result.Correct {
+			parts = append(parts, fmt.Sprintf("%d %s", n, strings.ReplaceAll(string(o), "_", " ")))
+		}
+		delete(rest, o)
+	}
+	for _, o := range slices.Sorted(maps.Keys(rest)) { // of a newer version's journal
+		parts = append(parts, fmt.Sprintf("%d %q", rest[o], Escape(string(o), 40)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func writeHeadline(p *page, s *Stats) {
+	var run []string
+	for _, part := range []string{s.Name, modelNames(s), s.Dataset} {
+		if part != "" {
+			run = append(run, part)
+		}
+	}
+	if len(run) > 0 {
+		p.para("", "run", strings.Join(run, ", "))
+	}
+	if s.Total == 0 {
+		p.para("", "accuracy", "none: no item was run")
+		return
+	}
+	p.para("", "accuracy", stat.Percent(s.Correct(), s.Total)+": "+Headline(s))
+	interval := fmt.Sprintf("95%% interval %s", s.Interval())
+	if s.Items != s.Total {
+		interval += fmt.Sprintf(" (%s to %s, as wide as for %s)", plural(s.Total, "answer"), plural(s.Items, "item"), plural(s.Items, "answer"))
+	}
+	p.para("", "", interval)
+	if s.HasScores {
+		p.para("", "score", fmt.Sprintf("mean %.3f over all %d", s.MeanScore, s.Total))
+	}
+	if c := s.Consistency; c.Items > 0 {
+		p.para("", "samples", fmt.Sprintf("%s: every answer correct in %d, some in %d, none in %d", plural(c.Items, "item"), c.All, c.Some, c.None))
+	}
+}
+
+// modelNames is the model under test, and what the records say if that differs.
+func modelNames(s *Stats) string {
+	var seen []string
+	for _, m := range slices.Sorted(maps.Keys(s.Models)) {
+		if m != s.Model {
+			seen = append(seen, Escape(m, 60))
+		}
+	}
+	if len(seen) > 3 {
+		seen = append(seen[:3], fmt.Sprintf("%d more models", len(s.Models)-3))
+	}
+	switch {
+	case s.Model == "":
+		return strings.Join(seen, " and ")
+	case len(seen) == 0:
+		return Escape(s.Model, 60)
+	}
+	return fmt.Sprintf("%s (answered by %s)", Escape(s.Model, 60), strings.Join(seen, " and "))
+}
+
+func writeGates(p *page, gates []gate.Decision) {
+	for _, d := range gates {
+		status := string(d.Status)
+		switch d.Status {
+		case gate.Failed:
+			status = "FAILED"
+		case gate.NotEvaluated:
+			status = "not evaluated"
+		}
+		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, Escape(d.Text, 0)))
+	}
+}
+
+// writeTrouble tells what did not go right and what to do about it.
+func writeTrouble(p *page, s *Stats) {
+	if n := s.Outcomes[result.Truncated]; n > 0 {
+		p.para("", "truncated", fmt.Sprintf("%d of %d truncated: cut at the token limit, not wrong; raise MaxTokens (reasoning counts too)", n, s.Total))
+	}
+	if n := s.Outcomes[result.NotRun]; n > 0 {
+		p.para("", "not run", fmt.Sprintf("%d of %d never ran and count as not correct", n, s.Total))
+	}
+	if len(s.Reasons) > 0 {
+		p.para("", "reasons", countsText(s.Reasons))
+	}
+	for _, e := range s.Errors {
+		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, Escape(string(e.Kind), 40), Escape(e.ID, 60), Escape(e.Message, shortText))
+		p.para("", "error", text)
+		if h := hints[e.Kind]; h != "" {
+			p.para("", "", "to do: "+h)
+		}
+	}
+}
+
+// countsText lists counts, the greatest first: "wrong 10, no_answer 3".
+func countsText[K ~string](m map[K]int) string {
+	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
+		if m[a] != m[b] {
+			return m[b] - m[a]
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	var parts []string
+	for _, k := range keys {
+		parts = append(parts, fmt.Sprintf("%s %d", Escape(string(k), 40), m[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func writeGroups(p *page, s *Stats, most int) {
+	for i, g := range s.Groups {
+		if i == most {
+			p.para("", "", fmt.Sprintf("%d more groups, none of them worse", len(s.Groups)-most))
+			break
+		}
+		label := ""
+		if i == 0 {
+			label = "groups"
+		}
+		score := fmt.Sprintf("%d/%d", g.Correct, g.Total)
+		p.para("", label, fmt.Sprintf("%9s  %6s  %s", score, stat.Percent(g.Correct, g.Total), Escape(g.Name, 60)))
+	}
+}
+
+func writeWarnings(p *page, s *Stats, run []string) {
+	for _, o := range s.Overrides {
+		p.para("", "override", fmt.Sprintf("%s (%s): %s", Escape(o.ID, 60), Escape(o.Action, 20), Escape(o.Reason, shortText)))
+	}
+	seen := map[string]bool{}
+	for _, w := range run {
+		if !seen[w] {
+			seen[w] = true
+			p.para("", "warning", Escape(w, 2*shortText))
+		}
+	}
+	for _, w := range s.Warnings {
+		if !seen[w.Text] {
+			p.para("", "warning", fmt.Sprintf("%s: %s", plural(w.Count, "answer"), Escape(w.Text, shortText)))
+		}
+	}
+	if s.MoreWarnings > 0 {
+		p.para("", "warning", fmt.Sprintf("%d more of other kinds; they are in the journal", s.MoreWarnings))
+	}
+}
+
+func writeWhere(p *page, s *Stats, o Options) {
+	if o.Journal != "" {
+		p.verbatim("", "journal", Escape(o.Journal, 0))
+		p.verbatim("", "see more", "evals show "+shellQuote(o.Journal))
+	}
+	if o.Resume != "" && s.Outcomes[result.NotRun]+s.Outcomes[result.Errored] > 0 {
+		p.verbatim("", "resume", o.Resume)
+	}
+}
+
+// shellQuote quotes a path for a POSIX shell if it needs it.
+func shellQuote(s string) string {
+	plain := func(r rune) bool {
+		return r < 0x80 && strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return !prints(r) }) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return Escape(s, 0) // cannot be pasted: say what it is
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// thousands prints n with commas: 12,345.
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// duration prints d with about three digits.
+func duration(d time.Duration) string {
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= 10*time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(max(time.Microsecond, pow10(d)/100)).String()
+	}
+	return d.String()
+}
+
+// pow10 is the greatest power of ten that is not above d.
+func pow10(d time.Duration) time.Duration {
+	p := time.Duration(1)
+	for p*10 <= d {
+		p *= 10
+	}
+	return p
+}

@@ -1,0 +1,77 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+)
+
+// An Interval is where a share lies with some confidence. Lo and Hi are shares
+// in 0..1 with Lo <= Hi.
+type Interval struct {
+	Lo, Hi float64
+	// Level is the confidence, such as 0.95 for 95%.
+	Level float64
+}
+
+// Contains reports whether share lies in the interval, its ends included.
+func (i Interval) Contains(share float64) bool { return i.Lo <= share && share <= i.Hi }
+
+// String is the interval in percent: "71.1% to 86.7%".
+func (i Interval) String() string {
+	return fmt.Sprintf("%.1f%% to %.1f%%", 100*i.Lo, 100*i.Hi)
+}
+
+// Wilson returns the score interval for correct successes out of n independent
+// trials, without continuity correction:
+//
+//	(p + z²/2n ± z·√(p(1-p)/n + z²/4n²)) / (1 + z²/n),  p = correct/n
+//
+// where z is the normal quantile of level, 1.96 for 0.95. Unlike p ± z·√(p(1-p)/n)
+// it stays within 0..1 and has a width at 0 and n correct, where evals often
+// are. Source: E. B. Wilson, "Probable Inference, the Law of Succession, and
+// Statistical Inference", Journal of the American Statistical Association 22
+// (1927), 209-212.
+//
+// With n = 0 nothing is known: the interval is 0..1. Wilson panics if correct
+// is negative or more than n, or if level is not between 0 and 1.
+func Wilson(correct, n int, level float64) Interval { return WilsonItems(correct, n, n, level) }
+
+// WilsonItems is [Wilson] for items that were answered several times: correct
+// out of answers, given to items different items. The answers to one item are
+// not independent, and how alike they are is not known here, so the interval
+// is the one that items trials with the same share would have: as wide as if
+// every further answer to an item told nothing new. It is thus never too
+// narrow for want of independence, and equals Wilson if items is answers.
+//
+// It panics as Wilson does, and if items is negative, more than answers, or 0
+// with answers that are not.
+func WilsonItems(correct, answers, items int, level float64) Interval {
+	if correct < 0 || correct > answers {
+		panic(fmt.Sprintf("stat.Wilson: %d correct of %d", correct, answers))
+	}
+	if items < 0 || items > answers || items == 0 && answers > 0 {
+		panic(fmt.Sprintf("stat.WilsonItems: %d answers to %d items", answers, items))
+	}
+	if !(level > 0 && level < 1) {
+		panic(fmt.Sprintf("stat.Wilson: level %v is not between 0 and 1; 95%% is 0.95", level))
+	}
+	if items == 0 {
+		return Interval{Lo: 0, Hi: 1, Level: level}
+	}
+	p, n := float64(correct)/float64(answers), float64(items)
+	z := math.Sqrt2 * math.Erfinv(level)
+	mid := p + z*z/(2*n)
+	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	scale := 1 + z*z/n
+	i := Interval{Lo: (mid - half) / scale, Hi: (mid + half) / scale, Level: level}
+	// The ends are exact where the formula is: rounding must not say that
+	// 0 correct excludes a share of 0.
+	if correct == 0 {
+		i.Lo = 0
+	}
+	if correct == answers {
+		i.Hi = 1
+	}
+	i.Lo, i.Hi = max(0, min(i.Lo, p)), min(1, max(i.Hi, p))
+	return i
+}

@@ -12,35 +12,41 @@ import (
 // costSum adds up what answers cost. Decimals are exact: a float sum of many
 // small prices drifts.
 type costSum struct {
-	billed, recorded decimal.Decimal
-	priced, unpriced int
+	billed, recorded Sum
 	models           map[string]bool
 }
 
 func (c *costSum) total() Cost {
-	out := Cost{Billed: c.billed, Recorded: c.recorded, Priced: c.priced, Unpriced: c.unpriced}
-	out.UnpricedModels = slices.Sorted(maps.Keys(c.models))
-	return out
+	return Cost{Billed: c.billed, Recorded: c.recorded, Models: slices.Sorted(maps.Keys(c.models))}
 }
 
-// maxUnpricedModels bounds what is named; the count is complete.
+// maxUnpricedModels bounds what is named; the counts are complete.
 const maxUnpricedModels = 5
 
-func (c *costSum) unknown(model string) {
-	c.unpriced++
+func (c *costSum) add(usd, model string, replayed bool) {
+	sum := &c.billed
+	if replayed {
+		sum = &c.recorded
+	}
+	if d, ok := parseUSD(usd); ok {
+		sum.Priced++
+		sum.USD = sum.USD.Add(d)
+		return
+	}
+	sum.Unpriced++
 	if model == "" || len(c.models) >= maxUnpricedModels {
 		return
 	}
 	if c.models == nil {
 		c.models = map[string]bool{}
 	}
-	c.models[model] = true
+	c.models[clip(model)] = true
 }
 
-// add counts the answer's own calls. What never ran, and what failed before
-// any call, spent nothing; an answer without a known price spent something
-// unknown.
-func (c *costSum) add(r *result.Record) {
+// addAnswer counts the answer's own calls. What never ran, and what failed
+// before any call, spent nothing; an answer without a known price spent
+// something unknown.
+func (c *costSum) addAnswer(r *result.Record) {
 	if r.CostUSD == "" && r.Usage.Calls == 0 && r.Response == nil {
 		return
 	}
@@ -48,48 +54,29 @@ func (c *costSum) add(r *result.Record) {
 	if r.Response != nil {
 		model = r.Response.Model
 	}
-	usd, ok := parseUSD(r.CostUSD)
-	if !ok {
-		c.unknown(model)
-		return
-	}
-	c.priced++
-	if r.Response != nil && r.Response.Replayed {
-		c.recorded = c.recorded.Add(usd)
-	} else {
-		c.billed = c.billed.Add(usd)
-	}
+	c.add(r.CostUSD, model, isReplayed(r))
 }
 
-// addJudge counts what judges spent on the answer: the answer is priced if
-// every one of their calls is.
+// addJudge counts what judges spent on the answer. It is replayed only if all
+// their calls are.
 func (c *costSum) addJudge(r *result.Record) {
-	if r.JudgeUsage.Calls == 0 && (r.Verdict == nil || len(r.Verdict.Calls) == 0) {
-		return
-	}
-	calls := 0
-	known := true
-	model := ""
+	var calls int
+	model, replayed := "", isReplayed(r)
 	if r.Verdict != nil {
 		calls = len(r.Verdict.Calls)
-		for _, call := range r.Verdict.Calls {
-			usd, ok := parseUSD(call.CostUSD)
-			switch {
-			case !ok:
-				known, model = false, call.Model
-			case call.Replayed:
-				c.recorded = c.recorded.Add(usd)
-			default:
-				c.billed = c.billed.Add(usd)
-			}
+		for i, call := range r.Verdict.Calls {
+			replayed = call.Replayed && (i == 0 || replayed)
+			model = call.Model
 		}
 	}
-	if !known || calls < r.JudgeUsage.Calls {
-		c.unknown(model)
+	if r.JudgeCostUSD == "" && r.JudgeUsage.Calls == 0 && calls == 0 {
 		return
 	}
-	c.priced++
+	c.add(r.JudgeCostUSD, model, replayed)
 }
+
+// isReplayed reports whether nothing was billed for the answer.
+func isReplayed(r *result.Record) bool { return r.Replayed }
 
 // parseUSD reads an exact decimal of dollars. A journal may be damaged or
 // hostile: a number of a billion digits ("1e999999999") must not be added up,

@@ -27,7 +27,7 @@ func (s *Summary) Stats() *Stats {
 		Attempts: maps.Clone(s.attempts),
 		Latency:  latencyOf(s.latencies, s.recLatency),
 		Judge:    s.judge,
-		Replayed: s.replayed, Live: s.live,
+		Replayed: s.replayed, Live: s.live, Abandoned: s.abandoned,
 		Models:       maps.Clone(s.models),
 		Errors:       s.sortedErrors(),
 		Slowest:      slices.Clone(s.slowest),

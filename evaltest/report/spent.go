@@ -52,25 +52,28 @@ func tokensText(u llm.UsageTotal) string {
 
 // costText prints exact sums; a sum with unpriced answers is a lower bound.
 func costText(c Cost, u llm.UsageTotal) string {
+	b, r := c.Billed, c.Recorded
 	why := unpricedText(c, u)
-	if c.Priced == 0 {
-		if c.Unpriced == 0 {
+	if r.Priced+r.Unpriced == 0 {
+		if b.Priced+b.Unpriced == 0 {
 			return "$0: no call was made"
 		}
+		return sumText(b, why)
+	}
+	if b.Priced+b.Unpriced == 0 {
+		return "$0 billed: all was replayed; when recorded it cost " + sumText(r, why)
+	}
+	return fmt.Sprintf("%s billed; what was replayed cost %s when recorded", sumText(b, why), sumText(r, ""))
+}
+
+func sumText(s Sum, why string) string {
+	switch {
+	case s.Unpriced == 0:
+		return "$" + s.USD.String()
+	case s.Priced == 0:
 		return "unknown" + why
 	}
-	bound := ""
-	if c.Unpriced > 0 {
-		bound = ">= "
-	}
-	text := bound + "$" + c.Billed.String()
-	if !c.Recorded.IsZero() {
-		text += fmt.Sprintf(" billed; replayed answers had cost %s$%s", bound, c.Recorded)
-	}
-	if c.Unpriced > 0 {
-		text += fmt.Sprintf(", %s unpriced", plural(c.Unpriced, "row")) + why
-	}
-	return text
+	return fmt.Sprintf(">= $%s, %s unpriced%s", s.USD, plural(s.Unpriced, "row"), why)
 }
 
 // unpricedText says why a cost is not known.
@@ -79,17 +82,16 @@ func unpricedText(c Cost, u llm.UsageTotal) string {
 	if u.Unknown > 0 {
 		whys = append(whys, plural(u.Unknown, "call")+" without usage")
 	}
-	if n := len(c.UnpricedModels); n > 0 && u.Unknown < u.Calls {
+	if n := len(c.Models); n > 0 && u.Unknown < u.Calls {
 		var names []string
-		for _, m := range c.UnpricedModels {
+		for _, m := range c.Models {
 			names = append(names, Escape(m, 60))
 		}
-		verb := "has"
-		noun := "model"
-		if n > 1 {
-			verb, noun = "have", "models"
+		if n == 1 {
+			whys = append(whys, "model "+names[0]+" has no price")
+		} else {
+			whys = append(whys, "models "+strings.Join(names, ", ")+" have no price")
 		}
-		whys = append(whys, fmt.Sprintf("%s %s %s no price", noun, strings.Join(names, ", "), verb))
 	}
 	if len(whys) == 0 {
 		return ""

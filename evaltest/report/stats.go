@@ -1,6 +1,8 @@
 package report
 
 import (
+	"cmp"
+	"strings"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -14,9 +16,9 @@ import (
 
 // Labels say what was run. All are optional, and all may hold any text.
 type Labels struct {
-	Name    string // the test, such as TestGSM8K
-	Dataset string // its path or name
-	Model   string // the model or strategy under test; "" prints what the records say
+	Name     string // the test, such as TestGSM8K
+	Dataset  string // its name or path, and which items were selected
+	Strategy string // the strategy under test; the models are known from the records
 	// Planned is how many answers the run owes: items times samples. What of
 	// them has no record counts as not run. 0 is as many as there are records.
 	Planned int
@@ -25,6 +27,18 @@ type Labels struct {
 	// Overrides are the dataset's rows whose label was corrected or that were
 	// left out, with the reason.
 	Overrides []Override
+}
+
+// LabelsOf are what a journal's header says.
+func LabelsOf(h result.Header) Labels {
+	dataset := cmp.Or(h.Dataset.Name, h.Dataset.Path)
+	if h.Dataset.Selection != "" {
+		dataset = strings.TrimLeft(dataset+" ("+h.Dataset.Selection+")", " ")
+	}
+	return Labels{
+		Name: h.Test, Dataset: dataset, Strategy: h.Strategy,
+		Planned: h.Dataset.Items * max(1, h.Samples), Samples: h.Samples,
+	}
 }
 
 // An Override is a row whose known-wrong label was corrected, or that was left
@@ -70,9 +84,12 @@ type Stats struct {
 	Wall    time.Duration
 	Spanned bool
 	Judge   Judge
-	// Replayed is how many answers came from a recording, Live how many came
-	// from a call. The rest got none.
+	// Replayed is how many answers came from a recording, Live how many did
+	// not. The rest of Recorded got no answer.
 	Replayed, Live int
+	// Abandoned is how many answers were given up because a strategy, grader
+	// or judge ignored the end of its time.
+	Abandoned int
 	// Models counts answers by the model that the provider reported, at most
 	// 20 of them.
 	Models map[string]int
@@ -120,17 +137,22 @@ type Consistency struct {
 	All, Some, None int
 }
 
-// A Cost is a sum of exact decimals in US dollars.
+// A Cost is what answers cost, in two sums: replayed answers are not billed.
 type Cost struct {
-	// Billed is what live calls cost, Recorded what replayed ones had cost
-	// when they were recorded.
-	Billed, Recorded decimal.Decimal
-	// Priced is how many answers are in the sums, Unpriced how many spent
-	// something unknown: if it is not 0, the sums are lower bounds.
+	Billed Sum // live calls
+	// Recorded is what replayed calls had cost when they were recorded.
+	Recorded Sum
+	// Models are the models of the unpriced answers, as far as they are
+	// known, at most 5, sorted.
+	Models []string
+}
+
+// A Sum is an exact sum in US dollars.
+type Sum struct {
+	USD decimal.Decimal
+	// Priced is how many answers are in USD, Unpriced how many spent
+	// something unknown: if it is not 0, USD is a lower bound.
 	Priced, Unpriced int
-	// UnpricedModels are the models of the unpriced answers, as far as they
-	// are known, at most 5, sorted.
-	UnpricedModels []string
 }
 
 // Latency is the time that models took for the last attempt of each answer.

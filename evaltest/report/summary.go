@@ -53,6 +53,7 @@ type Summary struct {
 	judge      Judge
 	replayed   int
 	live       int
+	abandoned  int
 	models     map[string]int
 	errors     map[llm.ErrorKind]*ErrorGroup
 	slowest    []Slow
@@ -179,21 +180,24 @@ func (s *Summary) addVerdict(r *result.Record) {
 func (s *Summary) addCalls(r *result.Record) {
 	s.usage.Merge(r.Usage)
 	s.judgeUsage.Merge(r.JudgeUsage)
-	s.cost.add(r)
+	s.cost.addAnswer(r)
 	s.judgeCost.addJudge(r)
 	if n := len(r.Attempts); n > 0 {
 		count(s.attempts, n, 0, 1000)
 	}
+	if r.Abandoned {
+		s.abandoned++
+	}
 	if r.Response == nil {
 		return
 	}
-	if r.Response.Replayed {
+	if isReplayed(r) {
 		s.replayed++
 	} else {
 		s.live++
 	}
 	if m := r.Response.Model; m != "" {
-		count(s.models, m, otherName, maxModels)
+		count(s.models, clip(m), otherName, maxModels)
 	}
 }
 
@@ -210,7 +214,7 @@ func (s *Summary) addTimes(r *result.Record, resumed bool) {
 		return
 	}
 	s.latencies = append(s.latencies, r.Latency)
-	if r.Response != nil && r.Response.Replayed {
+	if isReplayed(r) {
 		s.recLatency++
 	}
 	if n := len(s.slowest); n == maxSlowest && r.Latency < s.slowest[n-1].Latency {

@@ -1,13 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/result"
@@ -22,9 +21,11 @@ type Options struct {
 	Gates []gate.Decision
 	// Warnings concern the run as a whole; each is printed once.
 	Warnings []string
-	// Journal is the path of the run's file; Resume is the command that
-	// finishes the run, printed if something is left to run or to try again.
-	Journal, Resume string
+	// Journal is the path of the run's file.
+	Journal string
+	// Resume is the command that finishes the run, for runs that have
+	// something left to do.
+	Resume string
 }
 
 // shortText is how much of a name or message from outside a summary shows.
@@ -71,7 +72,7 @@ func Headline(s *Stats) string {
 
 func writeHeadline(p *page, s *Stats) {
 	var run []string
-	for _, part := range []string{s.Name, modelNames(s), s.Dataset} {
+	for _, part := range []string{Escape(s.Name, 200), Escape(s.Strategy, 60), modelNames(s), Escape(s.Dataset, 200)} {
 		if part != "" {
 			run = append(run, part)
 		}
@@ -97,24 +98,17 @@ func writeHeadline(p *page, s *Stats) {
 	}
 }
 
-// modelNames is the model under test, and what the records say if that differs.
+// modelNames are the models that answered, the most frequent first.
 func modelNames(s *Stats) string {
-	var seen []string
-	for _, m := range slices.Sorted(maps.Keys(s.Models)) {
-		if m != s.Model {
-			seen = append(seen, Escape(m, 60))
+	var names []string
+	for _, m := range byCount(s.Models) {
+		if len(names) == 3 {
+			names = append(names, fmt.Sprintf("%d more models", len(s.Models)-3))
+			break
 		}
+		names = append(names, Escape(m, 60))
 	}
-	if len(seen) > 3 {
-		seen = append(seen[:3], fmt.Sprintf("%d more models", len(s.Models)-3))
-	}
-	switch {
-	case s.Model == "":
-		return strings.Join(seen, " and ")
-	case len(seen) == 0:
-		return Escape(s.Model, 60)
-	}
-	return fmt.Sprintf("%s (answered by %s)", Escape(s.Model, 60), strings.Join(seen, " and "))
+	return strings.Join(names, " and ")
 }
 
 func writeGates(p *page, gates []gate.Decision) {
@@ -141,6 +135,9 @@ func writeTrouble(p *page, s *Stats) {
 	if len(s.Reasons) > 0 {
 		p.para("", "reasons", countsText(s.Reasons))
 	}
+	if s.Abandoned > 0 {
+		p.para("", "abandoned", fmt.Sprintf("%s given up: the strategy, grader or judge ignored the end of its time and may still be running", plural(s.Abandoned, "answer")))
+	}
 	for _, e := range s.Errors {
 		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, Escape(string(e.Kind), 40), Escape(e.ID, 60), Escape(e.Message, shortText))
 		p.para("", "error", text)
@@ -152,17 +149,18 @@ func writeTrouble(p *page, s *Stats) {
 
 // countsText lists counts, the greatest first: "wrong 10, no_answer 3".
 func countsText[K ~string](m map[K]int) string {
-	keys := slices.SortedFunc(maps.Keys(m), func(a, b K) int {
-		if m[a] != m[b] {
-			return m[b] - m[a]
-		}
-		return strings.Compare(string(a), string(b))
-	})
 	var parts []string
-	for _, k := range keys {
+	for _, k := range byCount(m) {
 		parts = append(parts, fmt.Sprintf("%s %d", Escape(string(k), 40), m[k]))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// byCount sorts m's keys by their counts, the greatest first, then by name.
+func byCount[K ~string](m map[K]int) []K {
+	return slices.SortedFunc(maps.Keys(m), func(a, b K) int {
+		return cmp.Or(cmp.Compare(m[b], m[a]), cmp.Compare(a, b))
+	})
 }
 
 func writeGroups(p *page, s *Stats, most int) {
@@ -206,65 +204,7 @@ func writeWhere(p *page, s *Stats, o Options) {
 		p.verbatim("", "journal", Escape(o.Journal, 0))
 		p.verbatim("", "see more", "evals show "+shellQuote(o.Journal))
 	}
-	if o.Resume != "" && s.Outcomes[result.NotRun]+s.Outcomes[result.Errored] > 0 {
-		p.verbatim("", "resume", o.Resume)
+	if o.Resume != "" {
+		p.verbatim("", "resume", Escape(o.Resume, 0))
 	}
-}
-
-// shellQuote quotes a path for a POSIX shell if it needs it.
-func shellQuote(s string) string {
-	plain := func(r rune) bool {
-		return r < 0x80 && strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return !prints(r) }) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return Escape(s, 0) // cannot be pasted: say what it is
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
-// thousands prints n with commas: 12,345.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
-
-// duration prints d with about three digits.
-func duration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= 10*time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	case d >= time.Millisecond:
-		return d.Round(max(time.Microsecond, pow10(d)/100)).String()
-	}
-	return d.String()
-}
-
-// pow10 is the greatest power of ten that is not above d.
-func pow10(d time.Duration) time.Duration {
-	p := time.Duration(1)
-	for p*10 <= d {
-		p *= 10
-	}
-	return p
 }

@@ -1,43 +1,240 @@
 package result
 
-import "iter"
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"strings"
 
-// A Reader reads a journal record by record. Not safe for concurrent use.
-type Reader struct{}
+	"github.com/klauspost/compress/gzip"
+)
 
-// Open opens a journal, plain or compressed, and reads its header.
-func Open(path string) (*Reader, error) { return &Reader{}, nil }
+// A Reader reads a journal record by record, so that memory stays flat. Not
+// safe for concurrent use.
+type Reader struct {
+	path   string
+	src    io.Reader
+	file   *os.File
+	in     *bufio.Reader
+	packed bool
 
-// Header returns the journal's first line.
-func (r *Reader) Header() Header { return Header{} }
+	header Header
+	end    *End
+	warn   []error
 
-// All yields every record as it was written.
-func (r *Reader) All() iter.Seq2[Record, error] { return func(func(Record, error) bool) {} }
-
-// End returns the journal's last line, nil if it has none. Call it after All.
-func (r *Reader) End() *End { return nil }
-
-// Warnings returns what All found wrong and went on.
-func (r *Reader) Warnings() []error { return nil }
-
-// Close closes the file.
-func (r *Reader) Close() error { return nil }
-
-// A Journal is a journal read whole.
-type Journal struct {
-	Path   string
-	Header Header
-	// Records has one record a key, the latest, in the order in which the
-	// keys first came.
-	Records []Record
-	// Superseded counts records that a later one of the same key replaced.
-	Superseded int
-	End        *End
-	Warnings   []error
+	line         int   // the last line read, from 1
+	off          int64 // after the last line read
+	good         int64 // after the last whole line
+	records      int
+	unterminated bool // the last good line lacks its newline
+	err          error
 }
 
-// Read reads a journal whole.
-func Read(path string) (*Journal, error) { return &Journal{}, nil }
+// Open opens a journal and reads its header. Plain and compressed are told
+// apart by content. If path is not there but its other form is ("x.jsonl" for
+// "x.jsonl.gz" or the reverse), that is opened: a journal changes its form when
+// it is closed and when it is resumed. Errors: fs.ErrNotExist, [ErrFormat] with
+// what to do, a *[LineError].
+func Open(path string) (*Reader, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		other, cut := strings.CutSuffix(path, ".gz")
+		if !cut {
+			other = path + ".gz"
+		}
+		if g, e := os.Open(other); e == nil {
+			f, err, path = g, nil, other
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("result: open journal: %w", err)
+	}
+	r := &Reader{path: path, src: f, file: f}
+	if err := r.start(); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return r, nil
+}
 
-// Find returns the record of a key; nil if there is none.
-func (j *Journal) Find(k Key) *Record { return nil }
+// NewReader reads a journal from src, plain or compressed; name is what errors
+// call it.
+func NewReader(name string, src io.Reader) (*Reader, error) {
+	r := &Reader{path: name, src: src}
+	if err := r.start(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// start looks at the first bytes and reads the header.
+func (r *Reader) start() error {
+	r.in = bufio.NewReaderSize(r.src, 64<<10)
+	if magic, _ := r.in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(r.in)
+		if err != nil {
+			return fmt.Errorf("result: %s: %w: restore the journal from a copy", r.path, err)
+		}
+		r.packed = true
+		r.in = bufio.NewReaderSize(z, 64<<10)
+	}
+	data, whole, err := r.next()
+	if err != nil && err != io.EOF {
+		return fmt.Errorf("result: %s: %w", r.path, err)
+	}
+	format := struct {
+		Format string `json:"format"`
+	}{}
+	if len(data) > 0 {
+		err = unmarshal(data, &format)
+	}
+	switch {
+	case len(data) == 0:
+		return fmt.Errorf("%w: %s is empty: the run was cut off before it began; delete the file", ErrFormat, r.path)
+	case !whole && err != nil:
+		return fmt.Errorf("%w: %s holds only the beginning of a header: the run was cut off before it began; delete the file", ErrFormat, r.path)
+	case err != nil || format.Format == "":
+		return fmt.Errorf("%w: %s: the first line is no journal header ({\"format\":%q, …})", ErrFormat, r.path, Format)
+	case format.Format != Format:
+		return fmt.Errorf("%w: %s has format %q; this program reads %q: use the version of evals that wrote it, or a newer one", ErrFormat, r.path, format.Format, Format)
+	}
+	if r.header, err = decodeHeader(data); err != nil {
+		return &LineError{Path: r.path, Line: 1, Err: err}
+	}
+	r.good, r.unterminated = r.off, !whole
+	return nil
+}
+
+// next reads one line without its newline. whole says that it had one; at the
+// end of the file err is io.EOF, and data may hold an unfinished line.
+func (r *Reader) next() (data []byte, whole bool, err error) {
+	for {
+		part, e := r.in.ReadSlice('\n')
+		r.off += int64(len(part))
+		if e == nil && data == nil {
+			r.line++
+			return part[:len(part)-1], true, nil
+		}
+		data = append(data, part...)
+		switch {
+		case e == nil:
+			r.line++
+			return data[:len(data)-1], true, nil
+		case len(data) > MaxLine:
+			return nil, false, fmt.Errorf("line %d is longer than %d bytes", r.line+1, MaxLine)
+		case e != bufio.ErrBufferFull:
+			if len(data) > 0 {
+				r.line++
+			}
+			return data, false, e
+		}
+	}
+}
+
+// Header returns the journal's first line.
+func (r *Reader) Header() Header { return r.header }
+
+// All yields every record in the order in which they were written. A resumed
+// run may hold a key more than once: the later record counts, and All yields
+// both ([Read] keeps only the later). An unfinished or damaged last line, as a
+// kill leaves it, is a warning; anything else that cannot be read is yielded
+// once as the error, a *[LineError] where a line is at fault, and ends the
+// sequence. A Reader reads its file once: a second range yields nothing.
+func (r *Reader) All() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for r.err == nil {
+			var rec Record
+			isRecord := r.step(&rec)
+			switch {
+			case r.err == io.EOF:
+				return
+			case r.err != nil:
+				yield(Record{}, r.err)
+				return
+			case isRecord && !yield(rec, nil):
+				return
+			}
+		}
+	}
+}
+
+// step reads one line into rec and reports whether it was a record. It sets
+// r.err at the end (io.EOF) and where it cannot go on.
+func (r *Reader) step(rec *Record) bool {
+	at := r.off
+	data, whole, err := r.next()
+	if err != nil && err != io.EOF {
+		if r.packed && errors.Is(err, io.ErrUnexpectedEOF) {
+			err = fmt.Errorf("the compressed file ends early: %w", err)
+		}
+		r.err = &LineError{Path: r.path, Line: r.line + 1, Offset: at, Err: err}
+		return false
+	}
+	if len(data) == 0 && !whole {
+		r.err = io.EOF
+		return false
+	}
+	end, bad := decodeLine(data, rec)
+	if bad != nil {
+		r.damaged(at, bad)
+		return false
+	}
+	r.good, r.unterminated = r.off, !whole
+	r.end = end
+	if end != nil {
+		return false
+	}
+	r.records++
+	return true
+}
+
+// damaged decides what a line that cannot be read means. Only an interrupted
+// write leaves a damaged end with nothing readable after it: part of a line,
+// or, after a power cut, whole blocks of zeros. So if any later line can be
+// read, the file was damaged otherwise, and dropping the rest would lose it.
+func (r *Reader) damaged(at int64, cause error) {
+	line := r.line
+	for {
+		data, whole, err := r.next()
+		if err != nil && err != io.EOF {
+			r.err = &LineError{Path: r.path, Line: r.line + 1, Offset: at, Err: err}
+			return
+		}
+		var rec Record
+		if len(data) > 0 {
+			if _, bad := decodeLine(data, &rec); bad == nil {
+				r.err = &LineError{Path: r.path, Line: line, Offset: at, Err: cause}
+				return
+			}
+		}
+		if !whole {
+			break
+		}
+	}
+	if r.packed { // written whole: never a kill's doing
+		r.err = &LineError{Path: r.path, Line: line, Offset: at, Err: cause}
+		return
+	}
+	r.warn = append(r.warn, &LineError{Path: r.path, Line: line, Offset: at, Dropped: r.off - at, Err: cause})
+	r.err = io.EOF
+}
+
+// End returns the journal's last line, nil if it has none: the run was cut off
+// or goes on. Call it after All has ended.
+func (r *Reader) End() *End { return r.end }
+
+// Warnings returns what All found wrong but could go on from. Call it after
+// All has ended.
+func (r *Reader) Warnings() []error { return append([]error(nil), r.warn...) }
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}

@@ -1,0 +1,75 @@
+package result
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// Sentinels, for errors.Is.
+var (
+	// ErrClosed is what Write and Close return after Close or Abort.
+	ErrClosed = errors.New("result: the journal is closed")
+	// ErrFormat is wrapped where a file is no journal, or one of a version
+	// that this program does not read.
+	ErrFormat = errors.New("result: not a journal of a version that this program reads")
+	// ErrInUse is wrapped where another process writes to the journal.
+	ErrInUse = errors.New("result: another process writes to this journal")
+)
+
+// A WriteError is a journal that could not be written on. It is sticky: the
+// first one is what every later Write returns, so nothing follows a gap.
+type WriteError struct {
+	Path string
+	Op   string // "write", "sync", "create", …
+	// Records is how many records are safely in the file.
+	Records int
+	Err     error
+}
+
+// Error says what failed, what is safe, and what to do.
+func (e *WriteError) Error() string {
+	do := "resume the run once the cause is gone; recorded items are not asked again"
+	switch {
+	case errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, errQuota):
+		do = "free some space there, or choose another folder; then resume the run, recorded items are not asked again"
+	case errors.Is(e.Err, syscall.EFBIG):
+		do = "raise the file size limit (ulimit -f); then resume the run, recorded items are not asked again"
+	case errors.Is(e.Err, fs.ErrPermission) || errors.Is(e.Err, syscall.EROFS):
+		do = "the folder cannot be written to: make it writable or choose another one"
+	case errors.Is(e.Err, fs.ErrExist):
+		do = "a journal is never overwritten: choose another path, or append to this one"
+	}
+	if e.Op == "create" {
+		return fmt.Sprintf("result: create journal %s: %v: %s", e.Path, e.Err, do)
+	}
+	return fmt.Sprintf("result: %s journal %s: %v: %d records are safely in it: %s", e.Op, e.Path, e.Err, e.Records, do)
+}
+
+// Unwrap returns the cause.
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// A LineError is a line that cannot be read. In the middle of a journal it is
+// the error; as the last line it is a warning, and the item runs again.
+type LineError struct {
+	Path   string
+	Line   int   // from 1; the header is line 1
+	Offset int64 // of the line's first byte in the uncompressed file
+	// Dropped is how many bytes of a damaged tail are left out.
+	Dropped int64
+	Err     error
+}
+
+// Error names file, line and offset, and says what follows.
+func (e *LineError) Error() string {
+	if e.Dropped > 0 {
+		return fmt.Sprintf("result: %s:%d: the last %d bytes (from byte %d) are no whole record: dropped; the items in flight when the writer was killed are not recorded and will run again: %v",
+			e.Path, e.Line, e.Dropped, e.Offset, e.Err)
+	}
+	return fmt.Sprintf("result: %s:%d (byte %d): damaged line with more after it, so this is no interrupted write: %v: restore the file from a copy, or delete the line and resume to run its item again",
+		e.Path, e.Line, e.Offset, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *LineError) Unwrap() error { return e.Err }

@@ -1,0 +1,68 @@
+package result
+
+// A Journal is a journal read whole.
+type Journal struct {
+	// Path is the file that was read.
+	Path   string
+	Header Header
+	// Records has one record a key, the latest written, in the order in which
+	// the keys first came.
+	Records []Record
+	// Superseded counts the records that a later one of the same key replaced.
+	Superseded int
+	// End is the last line; nil if the run was cut off or goes on.
+	End *End
+	// Warnings are damage that reading went on from: a *[LineError] for a
+	// damaged tail.
+	Warnings []error
+
+	index map[Key]int
+}
+
+// Read reads a journal whole, plain or compressed; see [Open].
+func Read(path string) (*Journal, error) {
+	r, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return r.journal()
+}
+
+func (r *Reader) journal() (*Journal, error) {
+	j := &Journal{Path: r.path, Header: r.header, index: map[Key]int{}}
+	for rec, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if i, ok := j.index[rec.Key()]; ok {
+			j.Records[i] = rec
+			j.Superseded++
+			continue
+		}
+		j.index[rec.Key()] = len(j.Records)
+		j.Records = append(j.Records, rec)
+	}
+	j.End, j.Warnings = r.End(), r.Warnings()
+	return j, nil
+}
+
+// Find returns the record of a key; nil if there is none. It points into
+// Records. Safe for concurrent use if nobody changes Records.
+func (j *Journal) Find(k Key) *Record {
+	if j.index != nil {
+		i, ok := j.index[k]
+		if !ok {
+			return nil
+		}
+		if i < len(j.Records) && j.Records[i].Key() == k {
+			return &j.Records[i]
+		}
+	}
+	for i := range j.Records { // made or reordered by hand
+		if j.Records[i].Key() == k {
+			return &j.Records[i]
+		}
+	}
+	return nil
+}

@@ -1,6 +1,11 @@
 package dataset
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
 
 // An Item is one row of a dataset: what is asked and what is expected.
 type Item struct {
@@ -25,4 +30,107 @@ type Item struct {
 	// made in code. Decode and Metadata read it. Do not modify it: it may
 	// share memory with other rows.
 	Raw json.RawMessage
+
+	// cols is how the row was mapped; nil if a decode function or code made
+	// the item. Metadata is computed from it on demand: decoding every row
+	// into a map up front costs more time and memory than all the rest.
+	cols *columns
+}
+
+// Metadata returns the rest of the row: the columns that no field took,
+// numbers as json.Number. An item of a decode function or made in code has no
+// such knowledge: it returns all columns of Raw. Without Raw the map is empty.
+//
+// The row was checked when it was loaded, so that an error means that Raw was
+// changed since.
+func (it Item) Metadata() (map[string]any, error) {
+	if it.Raw == nil {
+		return map[string]any{}, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(it.Raw))
+	dec.UseNumber()
+	m := map[string]any{}
+	if err := dec.Decode(&m); err != nil {
+		return nil, fmt.Errorf("dataset: metadata of item %s: %w", quote(it.ID), err)
+	}
+	if it.cols == nil {
+		return m, nil
+	}
+	taken, err := it.cols.taken(it.Raw)
+	if err != nil {
+		return nil, fmt.Errorf("dataset: metadata of item %s: %w", quote(it.ID), err)
+	}
+	for _, name := range taken {
+		delete(m, name)
+	}
+	return m, nil
+}
+
+// Decode decodes the whole row into v, which is a pointer to a struct with
+// encoding/json tags or to a map. The row's syntax was checked at load; an
+// error means that the row's columns do not fit v, or, as [ErrNoRow], that the
+// item was made in code without Raw.
+func (it Item) Decode(v any) error {
+	if it.Raw == nil {
+		return fmt.Errorf("dataset: item %s: %w: it was made in code; set Raw to its JSON object", quote(it.ID), ErrNoRow)
+	}
+	if err := json.Unmarshal(it.Raw, v); err != nil {
+		return fmt.Errorf("dataset: row of item %s: %w", quote(it.ID), err)
+	}
+	return nil
+}
+
+// Equal reports whether the exported fields are equal, nil and empty lists
+// alike. go-cmp calls it.
+func (it Item) Equal(other Item) bool {
+	return it.sameFields(other) && bytes.Equal(it.Raw, other.Raw)
+}
+
+// sameFields compares all but Raw.
+func (it Item) sameFields(other Item) bool {
+	return it.ID == other.ID && it.Input == other.Input && it.Target == other.Target &&
+		it.Group == other.Group &&
+		slices.Equal(it.Targets, other.Targets) && slices.Equal(it.Choices, other.Choices)
+}
+
+// checkChoices refuses a multiple-choice item whose targets are not among its
+// choices: no answer could ever be right.
+func (it *Item) checkChoices() error {
+	if len(it.Choices) == 0 {
+		return nil
+	}
+	if err := checkChoice(it.Target, it.Choices); err != nil {
+		return err
+	}
+	for _, t := range it.Targets {
+		if err := checkChoice(t, it.Choices); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkChoice accepts the letter of a choice (A is the first) or its text.
+func checkChoice(target string, choices []string) error {
+	letter := -1
+	if len(target) == 1 && target[0] >= 'A' && target[0] <= 'Z' {
+		letter = int(target[0] - 'A')
+	}
+	text := slices.Index(choices, target)
+	switch {
+	case letter >= 0 && letter < len(choices) && text >= 0 && text != letter:
+		return fmt.Errorf("%w, but twice: %s is the letter of choice %d (%s) and the text of choice %d, so that it cannot be told which is meant",
+			ErrTarget, quote(target), letter+1, quote(choices[letter]), text+1)
+	case letter >= 0 && letter < len(choices), text >= 0:
+		return nil
+	}
+	return fmt.Errorf("%w: %s is neither the text of one of the %s nor a letter %s; correct it with an override, or map the column that holds the answer",
+		ErrTarget, quote(target), count(len(choices), "choice"), letters(len(choices)))
+}
+
+func letters(n int) string {
+	if n == 1 {
+		return "A"
+	}
+	return "A to " + string(rune('A'+min(n, 26)-1))
 }

@@ -1,0 +1,235 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Load reads a JSONL file, plain or compressed with gzip or zstd. The whole
+// file is read and checked before Load returns, whatever part is selected.
+// Errors are of type [*Error].
+func Load(path string, opts ...Option) (*Dataset, error) {
+	return load(openFile, path, opts)
+}
+
+// LoadFS is Load from a file system, such as an embed.FS.
+func LoadFS(fsys fs.FS, path string, opts ...Option) (*Dataset, error) {
+	return load(openFS(fsys), path, opts)
+}
+
+// Read is Load from a reader; name is the dataset's name and stands in errors.
+func Read(r io.Reader, name string, opts ...Option) (*Dataset, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, withPath(name, err)
+	}
+	ov, err := c.overrider(openFile)
+	if err != nil {
+		return nil, err
+	}
+	return read(c, ov, name, "", name, r)
+}
+
+func openFile(path string) (io.ReadCloser, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	return notFolder(f)
+}
+
+func openFS(fsys fs.FS) opener {
+	return func(path string) (io.ReadCloser, error) {
+		f, err := fsys.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		return notFolder(f)
+	}
+}
+
+// notFolder refuses a folder here, where the error can say so on every system.
+func notFolder(f fs.File) (io.ReadCloser, error) {
+	if st, err := f.Stat(); err == nil && st.IsDir() {
+		f.Close()
+		return nil, fmt.Errorf("%w: it is a folder", ErrFormat)
+	}
+	return f, nil
+}
+
+// fileError is about a file that cannot be opened.
+func fileError(path string, err error) *Error {
+	e := &Error{Path: path, Err: err}
+	var pe *fs.PathError
+	if errors.As(err, &pe) { // the path stands before it already
+		e.Err = fmt.Errorf("cannot %s it: %w", pe.Op, pe.Err)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Hint = "A relative path starts at the working folder; under go test that is the folder of the test's package."
+	}
+	return e
+}
+
+func load(open opener, path string, opts []Option) (*Dataset, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, withPath(path, err)
+	}
+	ov, err := c.overrider(open)
+	if err != nil {
+		return nil, err
+	}
+	f, err := open(path)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	defer f.Close()
+	return read(c, ov, nameOf(path), path, path, f)
+}
+
+// read makes a dataset of a stream. shown stands in errors.
+func read(c *config, ov *overrider, name, path, shown string, r io.Reader) (*Dataset, error) {
+	in := newIntake(c, ov)
+	narrow := c.sel.narrows()
+	k := newKeeper(in, narrow)
+	ids := map[string]int{} // and the lines they stand on
+	each := func(it *Item, line int) error {
+		if first, dup := ids[it.ID]; dup {
+			return fmt.Errorf("%w: %s stands on line %d already", ErrDuplicateID, quote(it.ID), first)
+		}
+		ids[it.ID] = line
+		return k.keep(it)
+	}
+	d := &Dataset{name: name, path: path}
+	var warn []error
+	err := scanFile(c, shown, r, narrow, each, func(s *scan) {
+		d.sha256 = s.digest.String()
+		warn = s.in.warn()
+		in.autoIDs, in.named = s.autoIDs, s.rows-s.autoIDs
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = in.finish(shown, func(offer func(string)) error {
+		for id := range ids {
+			offer(id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.items = k.items()
+	d.describe(in)
+	d.warnings = append(warn, d.warnings...)
+	return d, nil
+}
+
+// scanFile reads one file through each, and calls done when all went well.
+func scanFile(c *config, path string, r io.Reader, reuse bool, each func(*Item, int) error, done func(*scan)) error {
+	in, err := uncompress(markedReader{r})
+	if err != nil {
+		return &Error{Path: path, Err: plainIO(err), Hint: hint(err)}
+	}
+	defer in.close()
+	s := &scan{cfg: c, in: in, path: path, reuse: reuse, each: each}
+	if err := s.run(); err != nil {
+		err.Err = plainIO(err.Err)
+		return err
+	}
+	if done != nil {
+		done(s)
+	}
+	return nil
+}
+
+// plainIO shows errors of the underlying reader for what they are.
+func plainIO(err error) error {
+	var re readError
+	if errors.As(err, &re) {
+		return fmt.Errorf("cannot be read: %w", re.err)
+	}
+	return err
+}
+
+// New makes a dataset of items made in code. Items without an ID are numbered
+// from 1. Errors are of type [*Error], with the item's number as the line.
+func New(name string, items []Item, opts ...Option) (*Dataset, error) {
+	c, err := newConfig(opts)
+	if err != nil {
+		return nil, withPath(name, err)
+	}
+	for _, given := range []string{"Fields", "Decode", "MaxLine"} {
+		if c.has(given) {
+			return nil, withPath(name, fmt.Errorf("%w: %s says how a file is read; New takes items that are made", ErrOption, given))
+		}
+	}
+	ov, err := c.overrider(openFile)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{cfg: c, in: newIntake(c, ov), ids: map[string]int{}, sum: newDigest()}
+	b.k = newKeeper(b.in, false)
+	s := &scan{path: name}
+	for i, it := range items {
+		s.rows++
+		if err := b.add(it, i+1); err != nil {
+			s.refuse(i+1, err)
+		} else if s.badRows == 0 {
+			s.good++
+		}
+	}
+	if s.badRows > 0 {
+		return nil, s.rowsError()
+	}
+	err = b.in.finish(name, func(offer func(string)) error {
+		for id := range b.ids {
+			offer(id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{name: name, sha256: b.sum.String(), items: b.k.items()}
+	d.describe(b.in)
+	return d, nil
+}
+
+// A builder takes in items made in code.
+type builder struct {
+	cfg *config
+	in  *intake
+	k   *keeper
+	ids map[string]int
+	sum digest
+}
+
+func (b *builder) add(it Item, n int) error {
+	if it.Raw != nil {
+		row := []byte(strings.TrimSpace(string(it.Raw)))
+		if err := (&rowReader{}).scan(row); err != nil {
+			return fmt.Errorf("Raw of item %s: %w", quote(it.ID), err)
+		}
+	}
+	it.Targets, it.Choices = slices.Clone(it.Targets), slices.Clone(it.Choices) // the caller may go on using theirs
+	if err := b.cfg.number(&it, n); err != nil {
+		return err
+	}
+	if first, dup := b.ids[it.ID]; dup {
+		return fmt.Errorf("%w: %s is item %d already", ErrDuplicateID, quote(it.ID), first)
+	}
+	b.ids[it.ID] = n
+	line, err := json.Marshal(it)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRow, err)
+	}
+	b.sum.add(append(line, '\n'))
+	return b.k.keep(&it)
+}

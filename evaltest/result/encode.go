@@ -62,7 +62,7 @@ func release(b *bytes.Buffer) {
 // encodeRecord appends rec's line to b, newline included.
 func encodeRecord(b *bytes.Buffer, rec *Record) error {
 	if rec.Item.ID == "" || rec.Outcome == "" {
-		return fmt.Errorf("result: record of item %q with outcome %q: both are needed", rec.Item.ID, rec.Outcome)
+		return fmt.Errorf("result: record of item %.100q with outcome %q: both are needed", rec.Item.ID, rec.Outcome)
 	}
 	start := b.Len()
 	err := json.MarshalWrite(b, rec, writing)
@@ -75,12 +75,12 @@ func encodeRecord(b *bytes.Buffer, rec *Record) error {
 	}
 	if err != nil {
 		b.Truncate(start)
-		return fmt.Errorf("result: record of item %q cannot be written: %w", rec.Item.ID, err)
+		return fmt.Errorf("result: record of item %.100q cannot be written: %w", rec.Item.ID, err)
 	}
 	b.WriteByte('\n')
 	if n := b.Len() - start; n > MaxLine {
 		b.Truncate(start)
-		return fmt.Errorf("result: record of item %q has %d bytes; a journal's line holds at most %d", rec.Item.ID, n, MaxLine)
+		return fmt.Errorf("result: record of item %.100q has %d bytes; a journal's line holds at most %d", rec.Item.ID, n, MaxLine)
 	}
 	return nil
 }

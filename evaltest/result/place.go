@@ -79,7 +79,8 @@ func folder(name string) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])) // 80 bits: 16 letters
-	return strings.Trim(slug[:min(len(slug), maxName-17)], "-_.") + "~" + hash
+	slug = strings.ReplaceAll(slug, ".", "-") // "com1.txt~…" would be a device on Windows
+	return strings.Trim(slug[:min(len(slug), maxName-17)], "-_") + "~" + hash
 }
 
 // awkward reports names that some system treats in a way of its own.

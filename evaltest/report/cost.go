@@ -51,7 +51,7 @@ func (c *costSum) addAnswer(r *result.Record) {
 		return
 	}
 	model := ""
-	if r.Response != nil {
+	if r.Response != nil && r.Usage.Unknown == 0 { // else the usage is what is missing
 		model = r.Response.Model
 	}
 	c.add(r.CostUSD, model, isReplayed(r))
@@ -68,6 +68,9 @@ func (c *costSum) addJudge(r *result.Record) {
 			replayed = call.Replayed && (i == 0 || replayed)
 			model = call.Model
 		}
+	}
+	if r.JudgeUsage.Unknown > 0 {
+		model = ""
 	}
 	if r.JudgeCostUSD == "" && r.JudgeUsage.Calls == 0 && calls == 0 {
 		return

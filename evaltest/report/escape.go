@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,10 +27,11 @@ import (
 // strconv.Unquote gives the text back), so Escape is not idempotent: escape
 // once, where the text is written.
 //
-// At most limit bytes of the escaped text are kept, half from the start and
-// half from the end, with "…(1234 bytes cut)…" between them, which comes on
-// top and counts the bytes of s that are not shown. 0 is no limit. A cut
-// result no longer tells texts apart. Escape panics on a negative limit.
+// Of an escaped text of more than limit+20 bytes at most limit are kept, half
+// from the start and half from the end, with "…(1234 bytes cut)…" between
+// them, which counts the bytes of s that are not shown. (To cut less would
+// make the text longer.) 0 is no limit. A cut result no longer tells texts
+// apart. Escape panics on a negative limit.
 //
 // What is left to the caller: a result must not stand at the start of a line
 // of benchmark output, where "key: value" is a configuration line, so put a
@@ -39,21 +41,25 @@ func Escape(s string, limit int) string {
 	if limit < 0 {
 		panic(fmt.Sprintf("report.Escape: limit %d is negative; 0 is no limit", limit))
 	}
-	if limit == 0 {
-		limit = int(^uint(0) >> 1)
-	}
 	armed := forges(s)
 	var b strings.Builder
-	if n := escapeHead(&b, s, limit, armed); n == len(s) {
+	if limit == 0 || limit > math.MaxInt-cutMark {
+		escapeHead(&b, s, math.MaxInt, armed)
+		return b.String()
+	}
+	if n := escapeHead(&b, s, limit+cutMark, armed); n == len(s) {
 		return b.String()
 	}
 	b.Reset()
 	head := escapeHead(&b, s, limit/2, armed)
 	tail := tailStart(s, head, limit-limit/2)
 	fmt.Fprintf(&b, "…(%d bytes cut)…", tail-head)
-	escapeHead(&b, s[tail:], int(^uint(0)>>1), -1)
+	escapeHead(&b, s[tail:], math.MaxInt, -1)
 	return b.String()
 }
+
+// cutMark is about how long the mark of a cut is.
+const cutMark = 20
 
 // escapeHead writes the escaped characters of s that fit into limit bytes and
 // returns how many bytes of s they are. The byte at armed is escaped although

@@ -14,7 +14,7 @@ func (s *Summary) Stats() *Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &Stats{
-		Labels:    s.labels,
+		Labels:    s.labelsCopy(),
 		Total:     max(s.labels.Planned, s.recorded),
 		Recorded:  s.recorded,
 		Resumed:   s.resumed,
@@ -47,15 +47,19 @@ func (s *Summary) Stats() *Stats {
 	return out
 }
 
+func (s *Summary) labelsCopy() Labels {
+	l := s.labels
+	l.Overrides = slices.Clone(l.Overrides)
+	return l
+}
+
 // countItems sets Items and Consistency. Items without a record are known only
 // by the plan.
 func (s *Summary) countItems(out *Stats) {
 	out.Items = out.Total
-	if len(s.items) == 0 {
+	if !s.sampled {
 		return
 	}
-	// Items whose first sample alone was seen are not in the map unless
-	// Samples was given.
 	out.Items = len(s.items)
 	if k := s.labels.Samples; k > 1 {
 		out.Items = max(out.Items, s.labels.Planned/k)

@@ -13,7 +13,11 @@ func writeSpent(p *page, s *Stats) {
 	if s.Recorded == 0 {
 		return
 	}
-	p.para("", "tokens", tokensText(s.Usage))
+	if s.Usage.Calls == 0 && s.Live+s.Replayed == 0 {
+		p.para("", "tokens", "none: no call was made")
+	} else {
+		p.para("", "tokens", tokensText(s.Usage))
+	}
 	p.para("", "cost", costText(s.Cost, s.Usage))
 	if s.Judge.Called == 0 {
 		return
@@ -82,7 +86,7 @@ func unpricedText(c Cost, u llm.UsageTotal) string {
 	if u.Unknown > 0 {
 		whys = append(whys, plural(u.Unknown, "call")+" without usage")
 	}
-	if n := len(c.Models); n > 0 && u.Unknown < u.Calls {
+	if n := len(c.Models); n > 0 {
 		var names []string
 		for _, m := range c.Models {
 			names = append(names, Escape(m, 60))
@@ -94,7 +98,7 @@ func unpricedText(c Cost, u llm.UsageTotal) string {
 		}
 	}
 	if len(whys) == 0 {
-		return ""
+		whys = append(whys, "no price is known")
 	}
 	return " (" + strings.Join(whys, "; ") + ")"
 }
@@ -110,6 +114,9 @@ func writeSpeed(p *page, s *Stats) {
 	if s.Wall > 0 {
 		fresh := s.Recorded - s.Resumed
 		text := duration(s.Wall)
+		if s.Spanned {
+			text += " from first start to last end"
+		}
 		if fresh > 0 {
 			text += fmt.Sprintf(", %.3g answers/s", float64(fresh)/s.Wall.Seconds())
 		}
@@ -128,8 +135,12 @@ func writeSpeed(p *page, s *Stats) {
 		}
 		p.para("", "slowest", strings.Join(parts, ", "))
 	}
-	if s.Replayed > 0 {
-		p.para("", "replayed", fmt.Sprintf("%d answers came from a recording, %d from live calls", s.Replayed, s.Live))
+	switch {
+	case s.Replayed == 0:
+	case s.Live == 0:
+		p.para("", "replayed", "every answer came from a recording; no model was asked")
+	default:
+		p.para("", "replayed", fmt.Sprintf("%s came from a recording, %d did not", plural(s.Replayed, "answer"), s.Live))
 	}
 }
 
@@ -139,7 +150,7 @@ const minForP99 = 100
 func latencyText(l Latency) string {
 	text := fmt.Sprintf("p50 %s, p90 %s, ", duration(l.P50), duration(l.P90))
 	if l.N < minForP99 {
-		text += fmt.Sprintf("max %s (n=%d is too small for p99, which needs %d)", duration(l.Max), l.N, minForP99)
+		text += fmt.Sprintf("max %s (n=%d is too small for p99)", duration(l.Max), l.N)
 	} else {
 		text += fmt.Sprintf("p99 %s, max %s (n=%d)", duration(l.P99), duration(l.Max), l.N)
 	}
@@ -152,10 +163,11 @@ func latencyText(l Latency) string {
 	return text
 }
 
-// keyText names an answer: its item, and its sample if it is not the first.
+// keyText names an answer: its item, and its sample if it is not the first, as
+// in the names of subtests.
 func keyText(id string, sample int) string {
 	if sample == 0 {
 		return Escape(id, 60)
 	}
-	return fmt.Sprintf("%s#%d", Escape(id, 60), sample)
+	return fmt.Sprintf("%s~s%d", Escape(id, 60), sample)
 }

@@ -22,7 +22,8 @@ type Labels struct {
 	// Planned is how many answers the run owes: items times samples. What of
 	// them has no record counts as not run. 0 is as many as there are records.
 	Planned int
-	// Samples is how many answers an item gets; 0 and 1 are one.
+	// Samples is how many answers an item gets; 0 is unknown: the summary then
+	// watches the items' ids, which 1 saves.
 	Samples int
 	// Overrides are the dataset's rows whose label was corrected or that were
 	// left out, with the reason.

@@ -26,8 +26,8 @@ const (
 )
 
 // A Summary adds up a run's records. Its methods are safe for concurrent use.
-// It keeps 8 bytes an answer (the latency), a counter a group and, when items
-// have samples, about 40 bytes an item.
+// It keeps 8 bytes an answer (the latency), a counter a group and, unless
+// Labels.Samples is 1, about 40 bytes an item.
 type Summary struct {
 	labels Labels
 	seed   maphash.Seed
@@ -38,7 +38,8 @@ type Summary struct {
 	outcomes   map[result.Outcome]int
 	reasons    map[grade.Reason]int
 	groups     map[string]*Group
-	items      map[uint64]tally // by hashed id: samples only
+	items      map[uint64]tally // by hashed id
+	sampled    bool             // items have several samples
 	score      int64            // in units of 1e-9: a sum that does not depend on the order
 	hasScores  bool
 	usage      llm.UsageTotal
@@ -66,8 +67,10 @@ type tally struct{ answers, correct uint32 }
 
 // New makes an empty summary. Labels may be zero.
 func New(labels Labels) *Summary {
+	labels.Overrides = slices.Clone(labels.Overrides)
 	return &Summary{
 		labels:   labels,
+		sampled:  labels.Samples > 1,
 		seed:     maphash.MakeSeed(),
 		outcomes: map[result.Outcome]int{},
 		reasons:  map[grade.Reason]int{},
@@ -146,7 +149,8 @@ func (s *Summary) addItem(r *result.Record, correct bool) {
 			group.Correct++
 		}
 	}
-	if s.labels.Samples > 1 || r.Sample > 0 {
+	s.sampled = s.sampled || r.Sample > 0
+	if s.labels.Samples != 1 || r.Sample > 0 {
 		key := maphash.String(s.seed, r.Item.ID)
 		t := s.items[key]
 		t.answers++

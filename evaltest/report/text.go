@@ -65,7 +65,7 @@ func Headline(s *Stats) string {
 		delete(rest, o)
 	}
 	for _, o := range slices.Sorted(maps.Keys(rest)) { // of a newer version's journal
-		parts = append(parts, fmt.Sprintf("%d %q", rest[o], Escape(string(o), 40)))
+		parts = append(parts, fmt.Sprintf(`%d "%s"`, rest[o], Escape(string(o), 40)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -166,7 +166,7 @@ func byCount[K ~string](m map[K]int) []K {
 func writeGroups(p *page, s *Stats, most int) {
 	for i, g := range s.Groups {
 		if i == most {
-			p.para("", "", fmt.Sprintf("%d more groups, none of them worse", len(s.Groups)-most))
+			p.para("", "", plural(len(s.Groups)-most, "more group")+", none of them worse")
 			break
 		}
 		label := ""

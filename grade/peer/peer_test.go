@@ -174,12 +174,12 @@ func TestTargets(t *testing.T) {
 
 	for name, g := range graders() {
 		_, err := g.Grade(t.Context(), dataset.Item{ID: "7"}, llm.Response{Text: "18"})
-		require.ErrorIs(t, err, peer.ErrTarget, name)
-		assert.ErrorContains(t, err, `item "7" has an empty target`)
+		require.ErrorIs(t, err, grade.ErrTarget, name)
+		assert.ErrorContains(t, err, `item "7": target "": it is empty`)
 	}
 	_, err = peer.GSM8K().Grade(t.Context(), dataset.Item{ID: "7", Target: "$18"}, llm.Response{Text: "#### 18"})
-	require.ErrorIs(t, err, peer.ErrTarget)
-	assert.EqualError(t, err, `peer: unusable target: gsm8k.original: item "7": target "$18": it is neither a number nor a solution with a "#### 18" line`)
+	require.ErrorIs(t, err, grade.ErrTarget)
+	assert.EqualError(t, err, `grade: gsm8k.original: item "7": target "$18": it is neither a number nor a solution with a "#### 18" line`)
 }
 
 func TestWhy(t *testing.T) {
@@ -206,7 +206,7 @@ func TestRules(t *testing.T) {
 		assert.NotEmpty(t, r.About, r.Name)
 		g, ok := peer.Lookup(r.Name)
 		assert.True(t, ok)
-		assert.NotNil(t, g)
+		assert.Equal(t, r.Name, grade.NameOf(g))
 	}
 	_, ok := peer.Lookup("GSM8K.original")
 	assert.False(t, ok, "names are exact")
@@ -251,7 +251,7 @@ func FuzzRules(f *testing.F) {
 		for _, r := range rules {
 			v, err := apply(t, r.Grader, response, target)
 			if err != nil {
-				require.ErrorIs(t, err, peer.ErrTarget)
+				require.ErrorIs(t, err, grade.ErrTarget)
 				continue
 			}
 			assert.Equal(t, v.Mark == grade.Correct, v.Score == 1)

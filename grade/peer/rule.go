@@ -2,7 +2,6 @@ package peer
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -67,10 +66,6 @@ func Lookup(name string) (grade.Grader, bool) {
 	return nil, false
 }
 
-// ErrTarget is wrapped by the error of a rule that cannot use an item's
-// target, such as an empty one.
-var ErrTarget = errors.New("peer: unusable target")
-
 // A source is the code that a rule reproduces.
 type source struct{ project, version string }
 
@@ -97,10 +92,17 @@ type rule struct {
 	compare func(response, target string) (finding, error)
 }
 
-var _ grade.Grader = (*rule)(nil)
+var (
+	_ grade.Grader = (*rule)(nil)
+	_ grade.Named  = (*rule)(nil)
+)
+
+// Name returns the rule's name.
+func (r *rule) Name() string { return r.name }
 
 // Grade applies the rule to the text of resp. An item with several targets is
-// correct if one of them is met, as in the projects that know of several.
+// correct if one of them is met, as in the projects that know of several. A
+// target that the rule cannot use is a [grade.TargetError].
 func (r *rule) Grade(_ context.Context, item dataset.Item, resp llm.Response) (grade.Verdict, error) {
 	targets := item.Targets
 	if item.Target != "" || len(targets) == 0 {
@@ -111,17 +113,21 @@ func (r *rule) Grade(_ context.Context, item dataset.Item, resp llm.Response) (g
 		if target == "" {
 			// Several projects find the empty string in every response.
 			// A dataset that lost its targets must not score 100 %.
-			return grade.Verdict{}, fmt.Errorf("%w: %s: item %q has an empty target; give it one", ErrTarget, r.name, item.ID)
+			return grade.Verdict{}, r.refuse(item, target, "it is empty, and every response would meet it: give one")
 		}
 		f, err := r.compare(resp.Text, target)
 		if err != nil {
-			return grade.Verdict{}, fmt.Errorf("%w: %s: item %q: target %s: %w", ErrTarget, r.name, item.ID, quote(target), err)
+			return grade.Verdict{}, r.refuse(item, target, err.Error())
 		}
 		if last = f; f.mark == grade.Correct {
 			break
 		}
 	}
 	return r.verdict(last, resp.Text, targets), nil
+}
+
+func (r *rule) refuse(item dataset.Item, target, reason string) error {
+	return &grade.TargetError{Grader: r.name, Item: item.ID, Target: target, Reason: reason}
 }
 
 func (r *rule) verdict(f finding, text string, targets []string) grade.Verdict {

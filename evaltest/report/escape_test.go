@@ -175,16 +175,20 @@ func TestEscapeThroughTest2JSON(t *testing.T) {
 	}
 }
 
-// test2json counts the events of a log with the nasty texts in it, output aside.
+// test2json counts the events of a log with the nasty texts in it.
 func test2json(t *testing.T, mark string, escape func(string) string) map[string]int {
-	var in bytes.Buffer
-	fmt.Fprintf(&in, "%s=== RUN   TestEval\n", mark)
+	var log strings.Builder
 	for _, s := range nasty() {
-		fmt.Fprintf(&in, "%s\n    %s\n", escape(s), escape(s))
+		fmt.Fprintf(&log, "%s\n    %s\n", escape(s), escape(s))
 	}
-	fmt.Fprintf(&in, "%s--- PASS: TestEval (0.00s)\n%sPASS\n", mark, mark)
+	return test2jsonOf(t, mark, strings.TrimSuffix(log.String(), "\n"))
+}
+
+// test2jsonOf counts the events, output aside, that go test's reader sees in
+// the log of one passing test.
+func test2jsonOf(t *testing.T, mark, log string) map[string]int {
 	cmd := exec.Command("go", "tool", "test2json")
-	cmd.Stdin = &in
+	cmd.Stdin = strings.NewReader(fmt.Sprintf("%[1]s=== RUN   TestEval\n%[2]s\n%[1]s--- PASS: TestEval (0.00s)\n%[1]sPASS\n", mark, log))
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	events := map[string]int{}

@@ -1,0 +1,186 @@
+package report_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/llm"
+)
+
+func TestSummaryConcurrent(t *testing.T) {
+	rs := outcomes(map[result.Outcome]int{result.Correct: 300, result.Incorrect: 100, result.Errored: 50})
+	s := report.New(report.Labels{Samples: 1})
+	var wg sync.WaitGroup
+	for w := range 8 {
+		wg.Go(func() {
+			for i := w; i < len(rs); i += 8 {
+				s.Add(rs[i])
+				_ = s.Stats().Total
+			}
+		})
+	}
+	wg.Wait()
+	assert.Equal(t, statsOf(report.Labels{Samples: 1}, rs), s.Stats())
+}
+
+func TestStatsAreACopy(t *testing.T) {
+	s := report.New(report.Labels{Overrides: []report.Override{{ID: "a"}}})
+	s.Add(record(0, result.Correct))
+	before := s.Stats()
+	before.Outcomes[result.Correct] = 99
+	before.Overrides[0].ID = "changed"
+	s.Add(record(1, result.Correct))
+	after := s.Stats()
+	assert.Equal(t, 2, after.Correct())
+	assert.Equal(t, "a", after.Overrides[0].ID)
+	assert.Equal(t, 1, before.Recorded)
+}
+
+func TestLatency(t *testing.T) {
+	ms := func(v ...int) []time.Duration {
+		var d []time.Duration
+		for _, x := range v {
+			d = append(d, time.Duration(x)*time.Millisecond)
+		}
+		return d
+	}
+	hundred := make([]int, 100)
+	for i := range hundred {
+		hundred[i] = 100 - i
+	}
+	for _, tt := range []struct {
+		name, reason       string
+		in                 []time.Duration
+		n                  int
+		p50, p90, p99, max int // ms
+	}{
+		{"none", "no value, no percentile", nil, 0, 0, 0, 0, 0},
+		{"one", "every percentile is the one value", ms(7), 1, 7, 7, 7, 7},
+		{"two", "half of them do not exceed the first", ms(9, 7), 2, 7, 9, 9, 9},
+		{"ten", "nearest rank: the 5th, 9th and 10th", ms(10, 9, 8, 7, 6, 5, 4, 3, 2, 1), 10, 5, 9, 10, 10},
+		{"hundred", "the 50th, 90th and 99th", ms(hundred...), 100, 50, 90, 99, 100},
+		{"unknown", "0 is no latency", ms(0, 0, 7), 1, 7, 7, 7, 7},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := report.New(report.Labels{})
+			for i, d := range tt.in {
+				r := record(i, result.Correct)
+				r.Latency = d
+				s.Add(r)
+			}
+			l := s.Stats().Latency
+			want := ms(tt.p50, tt.p90, tt.p99, tt.max)
+			assert.Equal(t, tt.n, l.N)
+			assert.Equal(t, want, []time.Duration{l.P50, l.P90, l.P99, l.Max}, tt.reason)
+		})
+	}
+}
+
+func TestItemsAndConsistency(t *testing.T) {
+	s := statsOf(report.Labels{Samples: 4, Planned: 40}, samples())
+	assert.Equal(t, 10, s.Items, "two of them never ran")
+	assert.Equal(t, report.Consistency{Items: 8, All: 4, Some: 3, None: 1}, s.Consistency)
+	assert.Equal(t, s.Consistency, statsOf(report.Labels{}, samples()).Consistency, "known from the records alone")
+	assert.Equal(t, 8, statsOf(report.Labels{}, samples()).Items)
+	assert.Zero(t, statsOf(report.Labels{}, spent()).Consistency, "one answer an item has nothing to agree with")
+}
+
+func TestScores(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		scores       []float64
+		mean         float64
+		has          bool
+	}{
+		{"marks only", "the mean is the accuracy", []float64{1, 0, 1, 1}, 0.75, false},
+		{"partial credit", "", []float64{1, 0.5, 0.25, 0}, 0.4375, true},
+		{"tenths", "no drift: ten times 0.1 of ten", slices.Repeat([]float64{0.1}, 10), 0.1, true},
+		{"damaged", "what is no score counts 0", []float64{1, math.NaN(), -3, 7}, 0.25, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := report.New(report.Labels{})
+			for i, v := range tt.scores {
+				r := record(i, result.Incorrect)
+				r.Score = v
+				s.Add(r)
+			}
+			assert.Equal(t, tt.mean, s.Stats().MeanScore, tt.reason)
+			assert.Equal(t, tt.has, s.Stats().HasScores, tt.reason)
+		})
+	}
+}
+
+// TestHostileGrowth: nothing that a journal holds grows the summary or the text
+// without end.
+func TestHostileGrowth(t *testing.T) {
+	s := report.New(report.Labels{Samples: 1})
+	const n = 12_000
+	for i := range n {
+		r := record(i, result.Errored)
+		id := fmt.Sprint(i)
+		r.Outcome = result.Outcome("o" + id)
+		r.Error.Kind = llm.ErrorKind("k" + id)
+		r.Error.Message = strings.Repeat("m", 10_000)
+		r.Item.Group = "g" + id
+		r.Warnings = []string{"w" + id}
+		r.Response = &llm.Response{Model: "m" + id, Warnings: []string{"v" + id}}
+		r.Attempts = make([]result.Attempt, i%1500)
+		s.Add(r)
+	}
+	st := s.Stats()
+	assert.LessOrEqual(t, len(st.Outcomes), 65)
+	assert.LessOrEqual(t, len(st.Errors), 65)
+	assert.LessOrEqual(t, len(st.Groups), 10_001)
+	assert.LessOrEqual(t, len(st.Models), 21)
+	assert.LessOrEqual(t, len(st.Warnings), 50)
+	assert.Equal(t, 2*n, 50+st.MoreWarnings, "what is not listed is counted")
+	sum, errs, groups := 0, 0, 0
+	for _, c := range st.Outcomes {
+		sum += c
+	}
+	for _, e := range st.Errors {
+		errs += e.Count
+		assert.LessOrEqual(t, len(e.Message), 2000)
+	}
+	for _, g := range st.Groups {
+		groups += g.Total
+	}
+	assert.Equal(t, []int{n, n, n}, []int{sum, errs, groups}, "nothing is lost")
+}
+
+func TestLabelsOf(t *testing.T) {
+	h := result.Header{Test: "TestX", Strategy: "Ask", Samples: 4, Dataset: result.Dataset{Path: "a.jsonl", Items: 10, Selection: "limit 10"}}
+	assert.Equal(t, report.Labels{Name: "TestX", Strategy: "Ask", Dataset: "a.jsonl (limit 10)", Planned: 40, Samples: 4}, report.LabelsOf(h))
+	assert.Zero(t, report.LabelsOf(result.Header{}))
+}
+
+// Every kind that the contract knows has something to do about it.
+func TestEveryErrorKindHasAHint(t *testing.T) {
+	for _, k := range []llm.ErrorKind{
+		llm.KindUnknown, llm.KindAuth, llm.KindBalance, llm.KindRateLimit, llm.KindQuota, llm.KindBadRequest, llm.KindNotFound,
+		llm.KindContext, llm.KindBlocked, llm.KindServer, llm.KindConnection, llm.KindIncomplete, llm.KindBadResponse,
+		llm.KindTimeout, llm.KindCanceled, llm.KindMiss, llm.KindPanic, llm.KindUnusable, "",
+	} {
+		r := record(0, result.Errored)
+		r.Error.Kind = k
+		assert.Contains(t, textOf(t, statsOf(report.Labels{}, []*result.Record{r})), "to do: ", k)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	rs := outcomes(map[result.Outcome]int{result.Correct: 800, result.Incorrect: 150, result.Errored: 50})
+	s := report.New(report.Labels{Samples: 1})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.Add(rs[i%len(rs)])
+	}
+}

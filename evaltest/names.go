@@ -107,8 +107,12 @@ func cutEscaped(s string, n int) string {
 
 // runPattern returns the -run argument that selects one subtest, quoted for a
 // POSIX shell: '^TestX$/^name$'.
-func runPattern(test, name string) string {
-	elems := append(strings.Split(test, "/"), name)
+func runPattern(test, name string) string { return pattern(append(strings.Split(test, "/"), name)) }
+
+// testPattern returns the -run argument that selects one test whole.
+func testPattern(test string) string { return pattern(strings.Split(test, "/")) }
+
+func pattern(elems []string) string {
 	for i, e := range elems {
 		elems[i] = "^" + regexp.QuoteMeta(e) + "$"
 	}
@@ -117,3 +121,11 @@ func runPattern(test, name string) string {
 
 // shellQuote puts s in single quotes.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+
+// printable replaces what testing would rewrite in a name.
+func printable(r rune) rune {
+	if !strconv.IsPrint(r) || isTestingSpace(r) {
+		return '_'
+	}
+	return r
+}

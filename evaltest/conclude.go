@@ -1,0 +1,187 @@
+package evaltest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
+)
+
+// conclude takes stock of a run's subtests.
+func (r *runner) conclude(t *testing.T, p *progress) *Report {
+	narrowed := r.narrowed() || p.filtered > r.plan.total-r.plan.selected
+	return r.finish(t, r.stats(p), narrowed)
+}
+
+// finish closes the files, lets the gates decide, and writes the summary. t is
+// nil in a benchmark.
+func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Report {
+	stopped := r.gov.cause()
+	rep := &Report{Stats: stats, Narrowed: narrowed}
+	if stopped != nil {
+		rep.Stopped = stopped.text
+		r.fail("the run stopped early: %s", stopped.text)
+	}
+	r.closeTape(stats, narrowed)
+	r.closeJournal(stats, stopped)
+	rep.Journal = r.journal.path()
+	r.countStrays()
+	rep.Decisions = gate.Evaluate(stats.Counts(), r.set.gate, narrowed)
+	for _, d := range rep.Decisions {
+		if d.Status == gate.Failed {
+			r.fail("%s", d)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rep.Warnings, rep.failures = r.warnings, r.trouble
+	rep.Summary = r.summary(rep)
+	r.publish(t, rep, stopped)
+	return rep
+}
+
+// stats are the numbers, corrected by what testing left out otherwise than
+// expected.
+func (r *runner) stats(p *progress) *report.Stats {
+	s := r.sum.Stats()
+	s.Wall, s.Spanned = time.Since(p.begun), false
+	if extra := p.filtered - (r.plan.total - r.plan.selected); extra > 0 {
+		extra = min(extra, s.Outcomes[result.NotRun])
+		s.Total -= extra
+		s.Items = min(s.Items, s.Total)
+		if s.Outcomes[result.NotRun] -= extra; s.Outcomes[result.NotRun] == 0 {
+			delete(s.Outcomes, result.NotRun)
+		}
+	}
+	return s
+}
+
+func (r *runner) closeTape(s *report.Stats, narrowed bool) {
+	if r.tape == nil {
+		return
+	}
+	if whole := !narrowed && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
+		if text := r.tape.unused(); text != "" {
+			r.warn("%s", text)
+		}
+	}
+	if st := r.tape.c.Stats(); st.Replayed+st.Recorded+st.Missed+st.Skipped == 0 && s.Recorded > s.Resumed {
+		r.warn("no call went through cassette %s: the strategy's client does not sit on llm/wire (see Cassette.Transport)", r.set.cassette)
+		uncache(flag.CommandLine) // whatever it asked instead
+	}
+	warning, err := r.tape.close(r.gov.cause() != nil)
+	if err != nil {
+		r.fail("%v", err)
+	}
+	if warning != "" {
+		r.warn("%s", warning)
+	}
+	for _, w := range r.tape.c.Warnings() {
+		r.warn("%v", w)
+	}
+}
+
+func (r *runner) closeJournal(s *report.Stats, stopped *halt) {
+	end := result.End{Complete: s.Outcomes[result.NotRun] == 0 && !r.plan.narrowed(), Counts: s.Outcomes}
+	if stopped != nil {
+		end.Reason = stopped.reason
+	}
+	if r.journal.w == nil {
+		return
+	}
+	if err := r.journal.w.Close(end); err != nil {
+		if stopped == nil || stopped.reason != "journal" { // else it is told already
+			r.fail("journal: %v", err)
+		}
+	}
+	for _, w := range r.journal.w.Warnings() {
+		r.warn("%v", w)
+	}
+}
+
+// countStrays tells of goroutines that the run had to leave behind.
+func (r *runner) countStrays() {
+	if n := run.Abandoned(); n > 0 {
+		r.warn("%d items did not end although their context was cancelled; their goroutines were left running: the strategy should return soon after ctx is done", n)
+	}
+}
+
+// summary is the text of a report. r.mu is held.
+func (r *runner) summary(rep *Report) string {
+	var b strings.Builder
+	o := report.Options{
+		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal,
+	}
+	if r.resumable {
+		o.Resume = "go test " + r.place.pkg + " -run " + testPattern(r.test) + " -evaltest.resume"
+	}
+	report.Text(&b, rep.Stats, o)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// publish writes the summary beside the journal, copies both where go test
+// -artifacts wants them, and shows an interrupted run's on the terminal: go
+// test may drop the output of a binary that it has interrupted.
+func (r *runner) publish(t *testing.T, rep *Report, stopped *halt) {
+	text := strings.Join(append(append([]string(nil), rep.failures...), rep.Summary), "\n") + "\n"
+	err := r.file(t, rep, text)
+	if err != nil {
+		rep.Warnings = append(rep.Warnings, err.Error())
+		rep.Summary += "\nwarning   " + report.Escape(err.Error(), 0)
+	}
+	if stopped != nil && (stopped.reason == "interrupt" || stopped.reason == "orphan") {
+		if tty := r.h.terminal(); tty != nil {
+			fmt.Fprint(tty, strings.ReplaceAll(text, "\n", "\r\n"))
+			tty.Close()
+		}
+	}
+}
+
+// file writes the summary beside the journal and copies both to the artifacts.
+func (r *runner) file(t *testing.T, rep *Report, text string) (err error) {
+	if rep.Journal == "" {
+		return nil
+	}
+	path := beside(rep.Journal, ".txt")
+	if e := os.WriteFile(path, []byte(text), 0o600); e != nil {
+		err = fmt.Errorf("summary not written: %w", e)
+	}
+	if r.h.testFlag("artifacts") == "true" && t != nil {
+		dir := t.ArtifactDir()
+		for _, f := range []string{rep.Journal, path} {
+			if e := copyTo(dir, f); e != nil {
+				err = errors.Join(err, fmt.Errorf("artifact not written: %w", e))
+			}
+		}
+	}
+	return err
+}
+
+// overrides are the dataset's, as the summary shows them.
+func overrides(ds *dataset.Dataset) []report.Override {
+	var list []report.Override
+	for _, o := range ds.Overrides() {
+		action := "target"
+		if o.Skip {
+			action = "skip"
+		}
+		list = append(list, report.Override{ID: o.ID, Action: action, Reason: o.Reason})
+	}
+	return list
+}
+
+// times is how often -count and -cpu run each test.
+func times(h *hooks) int {
+	n := 1
+	fmt.Sscan(h.testFlag("count"), &n)
+	return max(1, n) * (1 + strings.Count(h.testFlag("cpu"), ","))
+}

@@ -1,0 +1,228 @@
+package evaltest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
+)
+
+// A journal is where a run's records go, and what an earlier run left there.
+type journal struct {
+	w *result.Writer // nil for a benchmark that asks nobody
+	// carried are the answers of the run that this one goes on with. Answers
+	// that ended in an error are not among them: they run again.
+	carried map[result.Key]*result.Record
+	// repaired are the warnings about its damaged tail.
+	repaired []error
+}
+
+// path is where the journal lies; "" without one.
+func (j *journal) path() string {
+	if j.w == nil {
+		return ""
+	}
+	return j.w.Path()
+}
+
+// journalDir returns the folder of a test's journals.
+func journalDir(s *settings, p place, test string) (string, error) {
+	root := s.dir
+	if root == "" {
+		var err error
+		if root, err = result.DefaultDir(); err != nil {
+			return "", err
+		}
+	}
+	return result.Dir(root, p.module, p.pkg, test), nil
+}
+
+// openJournal begins a new journal, or reopens the one to go on with.
+func openJournal(s *settings, dir string, h result.Header, remember bool) (*journal, error) {
+	if s.resume != "" {
+		return resumeJournal(s.resume, dir, h)
+	}
+	path := result.NewPath(dir, time.Now())
+	w, err := result.Create(path, h)
+	if err != nil {
+		var we *result.WriteError
+		if errors.As(err, &we) && s.dir == "" {
+			return nil, fmt.Errorf("%w; -evaltest.dir or EVALTEST_DIR choose another folder", err)
+		}
+		return nil, err
+	}
+	if remember {
+		if err := result.SetLatest(dir, path); err != nil {
+			w.Abort()
+			return nil, err
+		}
+	}
+	return &journal{w: w}, nil
+}
+
+func resumeJournal(path, dir string, h result.Header) (*journal, error) {
+	if path == latest {
+		var err error
+		if path, err = result.Latest(dir); err != nil {
+			return nil, fmt.Errorf("resume: %w", err)
+		}
+		j, err := result.Read(path)
+		if err != nil {
+			return nil, fmt.Errorf("resume: %w", err)
+		}
+		if j.End != nil && j.End.Complete && len(carry(j)) == len(j.Records) {
+			return nil, fmt.Errorf("resume: the latest journal, %s, is complete: nothing is left to run; run without resume, or name another journal", path)
+		}
+	}
+	w, j, err := result.Append(path)
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
+	}
+	if err := sameRun(j.Header, h); err != nil {
+		w.Abort()
+		return nil, fmt.Errorf("resume: journal %s is of another run: %w; run without resume, or put back what it had", path, err)
+	}
+	return &journal{w: w, carried: carry(j), repaired: j.Warnings}, nil
+}
+
+// carry returns the records that need not run again.
+func carry(j *result.Journal) map[result.Key]*result.Record {
+	m := make(map[result.Key]*result.Record, len(j.Records))
+	for i := range j.Records {
+		if r := &j.Records[i]; final(r.Outcome) {
+			m[r.Key()] = r
+		}
+	}
+	return m
+}
+
+// final reports whether a resumed run keeps an answer that ended so. An error
+// is mostly an outage's or a stopped run's, and costs nothing to try again.
+func final(o result.Outcome) bool { return o != result.Errored && o != result.NotRun }
+
+// sameRun says in what two runs differ so that their answers must not be
+// mixed.
+func sameRun(was, is result.Header) error {
+	var diffs []string
+	differ := func(what, was, is string) {
+		if was != is {
+			diffs = append(diffs, fmt.Sprintf("%s was %s and is %s", what, orNone(was), orNone(is)))
+		}
+	}
+	differ("the test", was.Test, is.Test)
+	differ("the dataset's SHA-256", was.Dataset.SHA256, is.Dataset.SHA256)
+	differ("the selection", was.Dataset.Selection, is.Dataset.Selection)
+	differ("the number of items", strconv.Itoa(was.Dataset.Items), strconv.Itoa(is.Dataset.Items))
+	differ("the strategy", was.Strategy, is.Strategy)
+	differ("the grader", was.Grader, is.Grader)
+	differ("the judge", was.Judge, is.Judge)
+	differ("the number of samples", strconv.Itoa(was.Samples), strconv.Itoa(is.Samples))
+	differ("the number of attempts", strconv.Itoa(was.Attempts), strconv.Itoa(is.Attempts))
+	for _, k := range slices.Sorted(maps.Keys(is.Fingerprint)) {
+		differ("the "+k, was.Fingerprint[k], is.Fingerprint[k])
+	}
+	if len(diffs) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(diffs, "; "))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return strconv.Quote(s)
+}
+
+// header describes the run.
+func header(s *settings, p place, test string, ds *dataset.Dataset, strategy run.Strategy) result.Header {
+	path := ds.Path()
+	h := result.Header{
+		Module: p.module, Package: p.pkg, Test: test,
+		Dataset: result.Dataset{
+			Name: ds.Name(), Path: path, SHA256: ds.SHA256(), Items: ds.Len(), Selection: ds.Selection(),
+		},
+		Strategy: run.NameOf(strategy), Grader: run.NameOf(s.grader), Judge: run.NameOf(s.judge),
+		Samples: s.samples, Attempts: s.attempts,
+		Options: map[string]string{
+			"parallel": strconv.Itoa(s.parallel), "timeout": s.itemTimeout.String(), "attempt-timeout": s.attemptTimeout.String(),
+			"max-errored": strconv.Itoa(s.gate.MaxErrored), "max-ungraded": strconv.Itoa(s.gate.MaxUngraded),
+		},
+	}
+	if s.gate.MinAccuracy != nil {
+		h.Options["min-accuracy"] = strconv.FormatFloat(*s.gate.MinAccuracy, 'g', -1, 64)
+	}
+	if s.cassette != "" {
+		h.Options["cassette"] = s.cassette
+		h.Options["cassette-mode"] = fmt.Sprint(s.cassetteMode)
+	}
+	if s.judgeIncorrect {
+		h.Fingerprint = map[string]string{"judging of incorrect answers": "on"}
+	}
+	return h
+}
+
+// failedIDs returns the items that were not correct in the latest journal of
+// dir and are still in the dataset.
+func failedIDs(dir string, ds *dataset.Dataset) ([]string, error) {
+	path, err := result.Latest(dir)
+	if err != nil {
+		return nil, fmt.Errorf("failed: %w", err)
+	}
+	j, err := result.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("failed: %w", err)
+	}
+	bad := map[string]bool{}
+	for i := range j.Records {
+		if r := &j.Records[i]; r.Outcome != result.Correct {
+			bad[r.Item.ID] = true
+		}
+	}
+	if len(bad) == 0 {
+		return nil, fmt.Errorf("failed: all %d answers in the latest journal, %s, are correct: nothing to run again; run without failed", len(j.Records), path)
+	}
+	var ids []string
+	for it := range ds.All() {
+		if bad[it.ID] {
+			ids = append(ids, it.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("failed: none of the %d items that were not correct in the latest journal, %s, is in the dataset any more", len(bad), path)
+	}
+	return ids, nil
+}
+
+// beside returns the path of a file that belongs to a journal.
+func beside(journal, suffix string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(journal, ".gz"), ".jsonl") + suffix
+}
+
+// copyTo copies a file into a folder.
+func copyTo(dir, path string) error {
+	src, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	dst, err := os.Create(filepath.Join(dir, filepath.Base(path)))
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(dst, src); err != nil {
+		dst.Close()
+		return err
+	}
+	return dst.Close()
+}

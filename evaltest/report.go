@@ -1,0 +1,70 @@
+package evaltest
+
+import (
+	"iter"
+	"testing"
+
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+)
+
+// A Report is what a run came to.
+type Report struct {
+	// Stats are the numbers. Every answer that the run owed is in them;
+	// subtests that -run and -skip left out are not.
+	Stats *report.Stats
+	// Decisions are what the gates decided, in a fixed order.
+	Decisions []gate.Decision
+	// Narrowed says that only part of the dataset was asked for, by -run,
+	// -skip, ids or failed: gates about the whole are not evaluated.
+	Narrowed bool
+	// Stopped says why the run ended before all its items had run; "" if it
+	// did not.
+	Stopped string
+	// Journal is the path of the run's file.
+	Journal string
+	// Warnings is non-fatal trouble with the run as a whole; that of single
+	// items is in Stats.
+	Warnings []string
+	// Summary is the text that the test prints.
+	Summary string
+
+	failures []string // why the test fails, a line each
+}
+
+// Failed reports whether the test fails by this run as a whole. Without an
+// accuracy gate it also fails by its subtests.
+func (r *Report) Failed() bool { return len(r.failures) > 0 }
+
+// Records yields the run's records from its journal, the latest one of each
+// item's sample; an error ends it.
+func (r *Report) Records() iter.Seq2[result.Record, error] {
+	return func(yield func(result.Record, error) bool) {
+		j, err := result.Read(r.Journal)
+		if err != nil {
+			yield(result.Record{}, err)
+			return
+		}
+		for _, rec := range j.Records {
+			if !yield(rec, nil) {
+				return
+			}
+		}
+	}
+}
+
+// print puts the report into the test's log and fails the test if it must.
+func (r *Report) print(t testing.TB) {
+	t.Helper()
+	text := ""
+	for _, f := range r.failures {
+		text += f + "\n"
+	}
+	text += r.Summary
+	if r.Failed() {
+		t.Error(text)
+	} else {
+		t.Log(text)
+	}
+}

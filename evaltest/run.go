@@ -1,0 +1,286 @@
+package evaltest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/run"
+	"github.com/goevals/evals/llm/cassette"
+)
+
+// Load loads a dataset for a test or a benchmark, which fails at the caller's
+// line if it cannot be loaded whole. See [dataset.Load].
+func Load(tb testing.TB, path string, opts ...dataset.Option) *dataset.Dataset {
+	tb.Helper()
+	ds, err := dataset.Load(path, opts...)
+	if err != nil {
+		tb.Fatalf("evaltest.Load: %v", err)
+	}
+	return ds
+}
+
+// Run answers every item of the dataset with s, each as a subtest of t, and
+// grades the answers. It returns when all are done.
+//
+// Without an accuracy gate ([MinAccuracy]), or when the run is narrowed (-run,
+// -skip, [IDs], [Failed]), an item that is not correct fails its subtest. With
+// one it ends as skipped, its outcome being the reason, and the gate decides.
+// Either way t fails on answers that ended in errors or ungraded beyond what
+// [MaxErrored] and [MaxUngraded] allow, on items that never ran, and on a run
+// of nothing.
+//
+// Misuse fails t at the caller's line and does not return. t must not be used
+// by another Run before or after: wrap each in a t.Run of its own. The strategy
+// must not use t.
+func Run(t *testing.T, ds *dataset.Dataset, s Strategy, opts ...Option) *Report {
+	t.Helper()
+	rep, err := runWith(realHooks(), t, caller(1), ds, s, opts)
+	if err != nil {
+		t.Fatalf("evaltest.Run: %v", err)
+	}
+	rep.print(t)
+	return rep
+}
+
+// seen are the tests in which a Run has begun.
+var seen sync.Map
+
+// claim refuses a second Run on the same test: testing would rename its
+// subtests, and -run would find the wrong ones.
+func claim(t *testing.T) error {
+	if _, twice := seen.LoadOrStore(t, true); twice {
+		return fmt.Errorf("a second Run in %s: the subtests of both would have the same names; wrap each Run in a t.Run(\"name\", func(t *testing.T) { … }) of its own", t.Name())
+	}
+	t.Cleanup(func() { seen.Delete(t) })
+	return nil
+}
+
+// runner is one run on its way.
+type runner struct {
+	h     *hooks
+	set   settings
+	place place
+	site  string // the call's file:line, before each log line
+	test  string // the test's full name
+	cfg   *run.Config
+	plan  plan
+	// resumable says that the test's latest journal is this run's.
+	resumable bool
+	asserts   bool // an item that is not correct fails its subtest
+	live      bool
+	verbose   bool
+	json      bool
+	gov       *governor
+	ctx       context.Context // of the items, with the cassette
+	tape      *tape
+	journal   *journal
+	fast      run.FailFast
+	sum       *report.Summary
+
+	mu       sync.Mutex
+	warnings []string
+	trouble  []string // further reasons to fail
+}
+
+// warn adds a warning about the run as a whole, once.
+func (r *runner) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.warnings {
+		if w == text {
+			return
+		}
+	}
+	r.warnings = append(r.warnings, text)
+}
+
+// fail adds a reason for which the test fails.
+func (r *runner) fail(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.trouble = append(r.trouble, fmt.Sprintf(format, args...))
+}
+
+// runWith is Run with everything that it takes from its process. An error is
+// one that keeps the run from beginning.
+func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, opts []Option) (*Report, error) {
+	set, ds, err := prepare(h, p, t.Name(), ds, s, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := claim(t); err != nil {
+		return nil, err
+	}
+	r := newRunner(h, p, t.Name(), ds, s, set)
+	r.plan = newPlan(r.test, ds, set.samples, newNameFilter(h.testFlag("run"), h.testFlag("skip")))
+	r.asserts = set.gate.MinAccuracy == nil || r.narrowed()
+	if r.plan.selected == 0 {
+		return nil, fmt.Errorf("-run %q and -skip %q leave none of the %d items: an item's subtest is named like %s", h.testFlag("run"), h.testFlag("skip"), ds.Len(), r.example())
+	}
+	if r.live {
+		uncache(flag.CommandLine)
+	}
+	if err := r.open(ds, s, true); err != nil {
+		return nil, err
+	}
+	return r.all(t), nil
+}
+
+// prepare refuses what cannot be run, before anything is billed.
+func prepare(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, opts []Option) (settings, *dataset.Dataset, error) {
+	set, err := resolve(opts, h.getenv, h.flags)
+	switch {
+	case ds == nil:
+		err = errors.Join(errors.New("the dataset is nil: load one with evaltest.Load or make one with dataset.New"), err)
+	case s == nil:
+		err = errors.Join(errors.New("the strategy is nil: give an evaltest.StrategyFunc, evaltest.Ask or evaltest.App"), err)
+	}
+	if set.grader == nil {
+		err = errors.Join(err, errors.New("no grader: choose one, such as evaltest.Grader(grade.Numeric()) or evaltest.Grader(grade.Exact())"))
+	}
+	if err != nil {
+		return set, nil, err
+	}
+	if why := h.process.cause(); why != nil {
+		return set, nil, fmt.Errorf("not started: %s", why.text)
+	}
+	if ds, err = selection(&set, p, test, ds); err != nil {
+		return set, nil, err
+	}
+	if ds.Len() == 0 {
+		return set, nil, fmt.Errorf("the dataset %s has no items: a run of nothing shows nothing", ds.Name())
+	}
+	return set, ds, nil
+}
+
+// selection narrows the dataset as options and flags say.
+func selection(set *settings, p place, test string, ds *dataset.Dataset) (*dataset.Dataset, error) {
+	var opts []dataset.Option
+	switch {
+	case set.failed:
+		dir, err := journalDir(set, p, test)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := failedIDs(dir, ds)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, dataset.IDs(ids...))
+	case len(set.ids) > 0:
+		opts = append(opts, dataset.IDs(set.ids...))
+	}
+	if set.limit > 0 {
+		opts = append(opts, dataset.Limit(set.limit))
+	}
+	if set.sample.n > 0 {
+		opts = append(opts, dataset.Sample(set.sample.n, set.sample.seed))
+	}
+	if len(opts) == 0 {
+		return ds, nil
+	}
+	return ds.Select(opts...)
+}
+
+func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, set settings) *runner {
+	r := &runner{
+		h: h, set: set, place: p, test: test,
+		site: fmt.Sprintf("%s:%d", p.file, p.line),
+		cfg: &run.Config{
+			Strategy: s, Grader: set.grader, Judge: set.judge, JudgeIncorrect: set.judgeIncorrect,
+			Attempts: set.attempts, AttemptTimeout: set.attemptTimeout, ItemTimeout: set.itemTimeout,
+			Grace: strayGrace, Price: set.price,
+		},
+		verbose: h.verbose(), json: h.json(),
+		gov: newGovernor(context.Background()),
+	}
+	r.ctx = r.gov.ctx
+	r.live = !(replays(&set) && (ds.Path() == "" || tracked(ds.Path())))
+	for _, w := range ds.Warnings() {
+		r.warn("%v", w)
+	}
+	if n := times(h); n > 1 && r.live {
+		r.warn("-count and -cpu run this test %d times, and each time asks and pays anew", n)
+	}
+	return r
+}
+
+// replays reports whether the answers come from code and from files that go
+// test keeps an eye on. Journals are none of these.
+func replays(s *settings) bool {
+	if s.resume != "" || s.failed {
+		return false
+	}
+	if s.cassette != "" {
+		return s.cassetteMode == cassette.Replay && tracked(s.cassette)
+	}
+	return s.offline
+}
+
+// narrowed reports whether only part of the dataset is asked for, so that
+// gates about the whole mean nothing.
+func (r *runner) narrowed() bool {
+	return r.plan.narrowed() || len(r.set.ids) > 0 || r.set.failed
+}
+
+// example is the full name of the first item's subtest.
+func (r *runner) example() string {
+	for u := range r.plan.units() {
+		return r.test + "/" + u.name()
+	}
+	return r.test
+}
+
+// open opens what the run reads from and, if it is to keep a journal, writes
+// to.
+func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
+	if err := r.cfg.Check(); err != nil {
+		return err
+	}
+	dir, err := journalDir(&r.set, r.place, r.test)
+	if err != nil {
+		return err
+	}
+	if r.set.cassette != "" {
+		if r.narrowed() && r.set.cassetteMode == cassette.Record {
+			return fmt.Errorf("recording cassette %s anew with part of the items would drop the recordings of all others: use mode auto, which adds what is missing", r.set.cassette)
+		}
+		if r.tape, err = openTape(&r.set); err != nil {
+			return err
+		}
+		r.ctx = r.tape.context(r.ctx)
+	}
+	r.journal = &journal{}
+	h := header(&r.set, r.place, r.test, ds, s)
+	if keep {
+		r.resumable = !r.plan.narrowed() && len(r.set.ids) == 0
+		if r.journal, err = openJournal(&r.set, dir, h, r.resumable); err != nil {
+			r.tape.close(true)
+			return err
+		}
+	}
+	for _, w := range r.journal.repaired {
+		r.warn("%v", w)
+	}
+	labels := report.LabelsOf(h)
+	labels.Planned, labels.Overrides = r.plan.selected, overrides(ds)
+	r.sum = report.New(labels)
+	return nil
+}
+
+// bound watches the test's deadline.
+func (r *runner) bound(deadline time.Time) reserve {
+	timeout, _ := time.ParseDuration(r.h.testFlag("timeout"))
+	res := reserveFor(time.Now(), deadline, timeout)
+	r.cfg.Grace = max(time.Millisecond, res.stray)
+	r.gov.limit(res, timeout)
+	return res
+}

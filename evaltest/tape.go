@@ -1,0 +1,64 @@
+package evaltest
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/goevals/evals/llm/cassette"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// A tape is the cassette of a run; a nil one is none.
+type tape struct {
+	c    *cassette.Cassette
+	mode cassette.Mode
+}
+
+func openTape(s *settings) (*tape, error) {
+	o := s.cassetteOptions
+	o.Mode = s.cassetteMode
+	if o.Rerecord == "" {
+		o.Rerecord = "set EVALTEST_CASSETTE=auto (asks only what is missing) or EVALTEST_CASSETTE=record (asks everything)"
+	}
+	c, err := cassette.Open(s.cassette, o)
+	if err != nil {
+		return nil, err
+	}
+	return &tape{c, o.Mode}, nil
+}
+
+// context returns a context whose calls through llm/wire go through the
+// cassette.
+func (t *tape) context(ctx context.Context) context.Context {
+	return wire.WithMiddleware(ctx, t.c)
+}
+
+// close writes what was recorded. A recording of everything that was stopped
+// must not replace a whole one: it is left as its .part file, from which the
+// next recording goes on.
+func (t *tape) close(stopped bool) (warning string, err error) {
+	if t == nil {
+		return "", nil
+	}
+	if stopped && t.mode == cassette.Record {
+		if n := t.c.Stats().Recorded; n > 0 {
+			return fmt.Sprintf("cassette %s is unchanged because the run did not end: its %d new recordings are kept beside it, and the next recording goes on from there", t.c.Path(), n), nil
+		}
+		return "", nil
+	}
+	return "", t.c.Close()
+}
+
+// unused says which recordings nobody asked for, "" if all were.
+func (t *tape) unused() string {
+	list := t.c.Unused()
+	if len(list) == 0 {
+		return ""
+	}
+	u := list[0]
+	text := fmt.Sprintf("%d recordings of cassette %s were not asked for, such as line %d", len(list), t.c.Path(), u.Line)
+	if u.Item != "" {
+		text += fmt.Sprintf(" (item %q)", u.Item)
+	}
+	return text + "; record again to drop them (EVALTEST_CASSETTE=record)"
+}

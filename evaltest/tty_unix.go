@@ -1,0 +1,5 @@
+//go:build !windows
+
+package evaltest
+
+const ttyPath = "/dev/tty"

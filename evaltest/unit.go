@@ -1,0 +1,56 @@
+package evaltest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+)
+
+// units are the benchmark's own units as benchstat's metadata. The lines are
+// keyed by what it makes of a unit: ns becomes sec.
+var units = []string{
+	"Unit items/s better=higher",
+	"Unit accuracy-% better=higher",
+	"Unit input-tok/item better=lower",
+	"Unit cached-tok/item better=higher",
+	"Unit output-tok/item better=lower",
+	"Unit µUSD/item better=lower",
+	"Unit p50-ns better=lower",
+	"Unit p90-ns better=lower",
+	"Unit p99-ns better=lower",
+	"Unit retries/item better=lower",
+}
+
+// printUnits prints the metadata once, before the first benchmark measures:
+// this is the one thing that the package writes to standard output, because
+// that is what benchstat reads. Later, testing may be in the middle of a line.
+var printUnits = sync.OnceFunc(func() {
+	fmt.Fprintln(os.Stdout, strings.Join(units, "\n"))
+})
+
+// BenchName makes the name of a sub-benchmark from keys and values, such as
+// "model=gpt-5/mode=fast" from "model", "gpt-5", "mode", "fast", so that
+// benchstat tells its parts apart: -col /model. A slash or a space in a value
+// becomes "_". A name that would end in -digits, which benchstat takes for the
+// number of processors, gets a last part "/eval". It panics on an odd number
+// of arguments or an empty key.
+func BenchName(keysAndValues ...string) string {
+	if len(keysAndValues) == 0 || len(keysAndValues)%2 != 0 {
+		panic(fmt.Sprintf("evaltest.BenchName: %d arguments %q: want keys and values in turn", len(keysAndValues), keysAndValues))
+	}
+	clean := strings.NewReplacer("/", "_", "=", "_")
+	var parts []string
+	for i := 0; i < len(keysAndValues); i += 2 {
+		if keysAndValues[i] == "" {
+			panic(fmt.Sprintf("evaltest.BenchName: an empty key in %q", keysAndValues))
+		}
+		key, value := clean.Replace(keysAndValues[i]), strings.ReplaceAll(keysAndValues[i+1], "/", "_")
+		parts = append(parts, strings.Map(printable, key+"="+value))
+	}
+	name := strings.Join(parts, "/")
+	if tail := strings.TrimRight(name, "0123456789"); tail != name && strings.HasSuffix(tail, "-") {
+		name += "/eval"
+	}
+	return name
+}

@@ -1,0 +1,168 @@
+package evaltest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/goevals/evals/evaltest/batch"
+	"github.com/goevals/evals/evaltest/result"
+)
+
+// An ending is what became of a unit, for the loop that counts.
+type ending struct {
+	what    endingKind
+	outcome result.Outcome
+	fresh   bool // asked for now, not carried over from an earlier run
+}
+
+type endingKind uint8
+
+const (
+	ended    endingKind = iota // it has a record
+	filtered                   // -run or -skip left it out
+	notRun                     // nobody ran it
+)
+
+// all runs the plan. Workers call t.Run themselves: an item's time, log and
+// failure belong to its own subtest, and their number has nothing to do with
+// -test.parallel. With t.Parallel an item would cost five times as much time
+// and thirteen times the memory.
+func (r *runner) all(t *testing.T) *Report {
+	var res reserve
+	if deadline, ok := r.h.deadline(t); ok {
+		res = r.bound(deadline)
+	}
+	unwatch := r.h.watch(r.gov)
+	p := newProgress(r, t, res)
+	// Not the governor's context: an item that a worker has taken must come to
+	// its subtest or be counted as not run, and admission sees to that.
+	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (ending, error) {
+		return r.subtest(t, u), nil
+	}, batch.Options{Parallel: r.set.parallel}) {
+		if done.Err != nil {
+			r.fail("item %q: %v", done.In.item.ID, done.Err)
+		}
+		p.add(done.Out)
+	}
+	p.end()
+	unwatch()
+	rep := r.conclude(t, p)
+	r.gov.release()
+	return rep
+}
+
+// admitted yields the units until the run stops.
+func (r *runner) admitted() func(yield func(unit) bool) {
+	return func(yield func(unit) bool) {
+		for u := range r.plan.units() {
+			if r.gov.cause() != nil || !yield(u) {
+				return
+			}
+		}
+	}
+}
+
+// subtest runs a unit as a subtest of t. t.Run returns true without running
+// the body under -run, -skip and -failfast alike, so the body says that it ran.
+func (r *runner) subtest(t *testing.T, u unit) (e ending) {
+	name := u.name()
+	carried := r.journal.carried[result.Key{ID: u.item.ID, Sample: u.sample}]
+	if carried == nil && r.gov.admit() != nil {
+		return ending{what: notRun}
+	}
+	e.what = filtered
+	t.Run(name, func(st *testing.T) {
+		e.what = ended
+		if want := t.Name() + "/" + name; st.Name() != want {
+			e.what = notRun
+			write(st, r.site, fmt.Sprintf("%s has a subtest %s of its own: this item was not run; wrap the Run in a t.Run", t.Name(), want))
+			st.Fail()
+			return
+		}
+		rec := carried
+		if rec == nil {
+			rec = r.answer(st, u)
+		} else {
+			r.sum.AddResumed(rec)
+		}
+		e.outcome, e.fresh = rec.Outcome, carried == nil
+		r.show(st, rec, name)
+	})
+	if e.what == filtered && r.h.testFlag("failfast") == "true" && !r.plan.filters(t.Name()+"/"+name) {
+		e.what = notRun
+		r.gov.stop(&halt{reason: "fail-fast", text: "a failure ended the run (-failfast)"}, -1)
+	}
+	return e
+}
+
+// answer runs the unit and records it: the kernel has the record before the
+// subtest ends, so that a kill loses no more than the items in flight.
+func (r *runner) answer(st *testing.T, u unit) *result.Record {
+	rec := r.cfg.Item(r.ctx, u.item, u.sample)
+	if rec.Outcome != result.NotRun {
+		r.gov.took(rec.Duration)
+	}
+	if err := r.record(&rec); err != nil {
+		write(st, r.site, fmt.Sprintf("not recorded: %v", err))
+		st.Fail()
+	}
+	return &rec
+}
+
+// record writes a record to the journal, counts it, and stops a run that can
+// no longer record or no longer reaches its model.
+func (r *runner) record(rec *result.Record) error {
+	var err error
+	if r.journal.w != nil {
+		if err = r.journal.w.Write(rec); err != nil {
+			// What is in flight is paid for and still counts in the summary.
+			r.gov.stop(&halt{reason: "journal", text: err.Error()}, -1)
+		}
+	}
+	r.sum.Add(rec)
+	if dead := r.fast.Observe(rec); dead != nil {
+		r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, 0)
+	}
+	return err
+}
+
+// show ends a subtest as its item ended: passed, failed, or skipped with the
+// outcome as the reason.
+func (r *runner) show(st *testing.T, rec *result.Record, name string) {
+	if r.json {
+		st.Attr("evaltest", attr(rec))
+	}
+	switch {
+	case rec.Outcome == result.Correct:
+		if r.verbose {
+			write(st, r.site, line(rec))
+		}
+	case r.fatal(rec.Outcome):
+		write(st, r.site, details(rec, r.again(name)))
+		st.Fail()
+	default:
+		if r.verbose { // else nobody sees what a skipped subtest says
+			write(st, r.site, details(rec, r.again(name)))
+		}
+		st.SkipNow()
+	}
+}
+
+// fatal reports whether an item that ended so fails its subtest.
+func (r *runner) fatal(o result.Outcome) bool {
+	switch o {
+	case result.Errored:
+		return r.asserts && r.set.gate.MaxErrored == 0
+	case result.Ungraded:
+		return r.asserts && r.set.gate.MaxUngraded == 0
+	case result.NotRun:
+		return false // the whole run fails
+	}
+	return r.asserts
+}
+
+// again is the command that runs one subtest.
+func (r *runner) again(name string) string {
+	return "go test -run " + runPattern(r.test, name) + " " + r.place.pkg
+}

@@ -92,7 +92,10 @@ type Item struct {
 
 // An Attempt is one logical try at an item.
 type Attempt struct {
-	Number   int              `json:"number"` // from 1
+	Number int `json:"number"` // from 1
+	// Tries is how often the strategy was called for it: more than 1 if the
+	// provider was busy.
+	Tries    int              `json:"tries,omitempty"`
 	Start    time.Time        `json:"start,omitzero"`
 	Duration time.Duration    `json:"duration_ns,omitempty"`
 	Text     string           `json:"text,omitempty"` // of attempts before the last

@@ -1,0 +1,227 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
+)
+
+// What follows an attempt.
+type step int
+
+const (
+	stop  step = iota // the outcome stands
+	again             // another attempt at once: the answer was unusable
+	later             // another attempt after a wait: the call failed
+)
+
+// run makes attempts until one settles the outcome or none is left, then asks
+// the judge if the outcome calls for it.
+func (o *one) run(ctx context.Context) {
+	attempts, failures := o.c.attempts(), 0
+	for n := 1; ; n++ {
+		resp, err := o.attempt(ctx, n)
+		next := o.settle(ctx, n, resp, err)
+		if next == stop || n == attempts {
+			break
+		}
+		var wait time.Duration
+		if next == later {
+			failures++
+			wait = o.c.Backoff.Wait(failures, call.RetryAfter(err))
+		}
+		if !o.pause(ctx, n, wait) {
+			return
+		}
+		o.set(func(rec *result.Record) {
+			if rec.Response != nil {
+				rec.Attempts[n-1].Text = rec.Response.Text
+			}
+			rec.Response, rec.Verdict, rec.Error = nil, nil, nil
+			rec.Outcome, rec.Score = "", 0
+		})
+	}
+	if o.wantsJudge() {
+		o.judge(ctx)
+	}
+}
+
+// pause waits before attempt n+1. It reports false if there will be none: the
+// run was interrupted, or the item's time would be up.
+func (o *one) pause(ctx context.Context, n int, wait time.Duration) bool {
+	if left, fits := call.Fits(ctx, wait); !fits && o.parent.Err() == nil {
+		if end, ok := o.parent.Deadline(); !ok || time.Until(end) > left {
+			o.set(func(rec *result.Record) {
+				if rec.Error != nil { // its kind is why; unparsed answers keep their verdict
+					rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's time are left)",
+						n+1, call.Round(wait), call.Round(max(left, 0)))
+				}
+			})
+			return false
+		}
+	}
+	if err := call.Sleep(ctx, wait); err == nil {
+		return true
+	}
+	if o.parent.Err() != nil {
+		o.interrupted(fmt.Sprintf("before attempt %d", n+1))
+	} else {
+		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up before attempt %d", o.c.itemTimeout(), n+1))
+	}
+	return false
+}
+
+// attempt lets the strategy answer once and books what that cost.
+func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
+	log := new(llm.CallLog)
+	o.mu.Lock()
+	o.doing, o.number, o.log, o.began = answering, n, log, time.Now()
+	o.mu.Unlock()
+	tries := 0
+	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample}
+	resp, err := o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (resp llm.Response, err error) {
+		tries++
+		err = guard(answering, o.c.Strategy, func() (err error) {
+			resp, err = o.c.Strategy.Execute(ctx, o.item, a)
+			return err
+		})
+		return resp, err
+	})
+	o.mu.Lock()
+	o.endAttempt(resp, err, o.failure(err), tries)
+	o.mu.Unlock()
+	return resp, err
+}
+
+// endAttempt books the attempt under way. The caller holds mu.
+func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int) {
+	took := time.Since(o.began)
+	calls := o.log.Calls()
+	if len(calls) == 0 {
+		calls = []llm.Call{{Response: resp, Err: err}}
+	}
+	spent := o.c.book(calls)
+	o.log = nil
+	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{
+		Number: o.number, Start: o.began.UTC(), Duration: took, Tries: tries,
+		Finish: resp.Finish, Model: resp.Model, Usage: spent.usage, Error: failure,
+	})
+	o.cost.add(spent)
+	o.rec.Latency = spent.model
+	if spent.model == 0 {
+		o.rec.Latency = took
+	}
+	if err == nil || resp.Text != "" || resp.Reasoning != "" || len(resp.ToolCalls) > 0 {
+		o.rec.Response = &resp
+	}
+}
+
+// settle decides what the attempt came to. How an answer ended is looked at
+// before it is graded: a text that was cut or blocked is kept but never
+// graded, for it would be correct by luck.
+func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) step {
+	kind := llm.KindOf(err)
+	switch {
+	case err != nil && o.parent.Err() != nil && kind != llm.KindPanic:
+		o.interrupted(fmt.Sprintf("in attempt %d", n))
+	case kind == llm.KindBlocked:
+		o.end(result.Blocked, o.failure(err))
+	case err != nil && ctx.Err() != nil && kind != llm.KindPanic:
+		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up in attempt %d: %w", o.c.itemTimeout(), n, err))
+	case kind == llm.KindUnusable:
+		return o.unusable(err)
+	case err != nil:
+		o.fail(kind, err)
+		// A rate limit here has used up its own tries; it never advances the
+		// attempt.
+		if kind.Retryable() && kind != llm.KindRateLimit {
+			return later
+		}
+	case resp.Finish == llm.FinishContentFilter:
+		o.end(result.Blocked, nil)
+	case resp.Finish == llm.FinishRefusal || resp.Refusal != "":
+		o.end(result.Refused, nil)
+	case resp.Finish == llm.FinishLength:
+		return o.truncated(n)
+	default:
+		return o.grade(ctx, n, resp)
+	}
+	return stop
+}
+
+// An Escalator is a [Strategy] that asks differently in later attempts.
+type Escalator interface {
+	// Escalates reports whether some attempt after this one is asked in
+	// another way than this one.
+	Escalates(attempt int) bool
+}
+
+// truncated ends the item, unless a later attempt asks in another way. Asking
+// the same again mostly ends at the same limit, and answers that reach it are
+// the dearest there are; a strategy that knows better returns [llm.Unusable].
+func (o *one) truncated(n int) step {
+	o.end(result.Truncated, nil)
+	if e, ok := o.c.Strategy.(Escalator); ok && e.Escalates(n) {
+		return again
+	}
+	return stop
+}
+
+// unusable is the strategy's own word for Unparsed: an answer came, and there
+// is nothing in it to compare.
+func (o *one) unusable(err error) step {
+	o.verdict(grade.Verdict{
+		Mark: grade.Unparsed, Reason: grade.ReasonInvalid,
+		How: "strategy: " + NameOf(o.c.Strategy), Why: err.Error(),
+	})
+	return again
+}
+
+// end sets an outcome that rests on no verdict.
+func (o *one) end(outcome result.Outcome, e *result.Error) {
+	o.set(func(rec *result.Record) { rec.Outcome, rec.Score, rec.Error = outcome, 0, e })
+}
+
+// fail makes the item errored.
+func (o *one) fail(kind llm.ErrorKind, err error) {
+	e := o.failure(err)
+	e.Kind = kind
+	o.end(result.Errored, e)
+}
+
+// interrupted makes the item one to be run again.
+func (o *one) interrupted(where string) {
+	why := fmt.Sprintf("interrupted %s: %v: a resumed run asks again", where, context.Cause(o.parent))
+	o.set(func(rec *result.Record) { o.interrupt(rec, why) })
+}
+
+// maxMessage is how much of an error's text is kept, in bytes. An application
+// may put a whole page into one.
+const maxMessage = 16 << 10
+
+// failure returns err as a journal keeps it; nil for nil.
+func (o *one) failure(err error) *result.Error {
+	if err == nil {
+		return nil
+	}
+	e := &result.Error{Kind: llm.KindOf(err), Message: err.Error()}
+	if n := len(e.Message); n > maxMessage {
+		e.Message = strings.ToValidUTF8(e.Message[:maxMessage], "") + fmt.Sprintf(" … (%d bytes more)", n-maxMessage)
+	}
+	var failed *llm.Error
+	if errors.As(err, &failed) {
+		e.Status = failed.Status
+	}
+	var p *panicError
+	if errors.As(err, &p) {
+		e.Stack = string(p.stack)
+	}
+	return e
+}

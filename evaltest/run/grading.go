@@ -1,0 +1,187 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
+)
+
+// grade lets the deterministic grader decide on attempt n's response.
+func (o *one) grade(ctx context.Context, n int, resp llm.Response) step {
+	if !o.enter(grading) {
+		return stop
+	}
+	log := new(llm.CallLog)
+	ctx = llm.WithCallLog(ctx, log)
+	v, err := o.ask(ctx, grading, o.c.Grader, resp)
+	modelled := o.bookJudging(log, v, nil) // a failed grader of this kind made no call of its own
+	k := o.c.graded.Add(1) - 1
+	if err == nil && !modelled && triangular(k) {
+		err = o.audit(ctx, resp, v)
+	}
+	switch {
+	case err != nil && o.parent.Err() != nil && llm.KindOf(err) != llm.KindPanic:
+		o.interrupted("while grading")
+	case err != nil:
+		o.fail(llm.KindOf(err), err)
+	default:
+		o.verdict(v)
+		o.set(func(rec *result.Record) { rec.Attempts[n-1].Verdict = rec.Verdict })
+		if v.Mark == grade.Unparsed {
+			return again
+		}
+	}
+	return stop
+}
+
+// enter notes whose code runs next, unless the item was abandoned.
+func (o *one) enter(s stage) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.doing = s
+	return !o.left
+}
+
+// ask calls a grader or judge and holds it to its contract. Its error names
+// the grader.
+func (o *one) ask(ctx context.Context, who stage, g grade.Grader, resp llm.Response) (v grade.Verdict, err error) {
+	err = guard(who, g, func() (err error) {
+		v, err = g.Grade(ctx, o.item, resp)
+		return err
+	})
+	switch {
+	case err != nil && llm.KindOf(err) == llm.KindPanic:
+		return v, err // says who
+	case err != nil:
+		return v, fmt.Errorf("%s %s: %w", who, NameOf(g), err)
+	}
+	if err := v.Check(); err != nil {
+		return v, fmt.Errorf("%s %s: %w", who, NameOf(g), err)
+	}
+	return v, nil
+}
+
+// verdict makes the outcome rest on v.
+func (o *one) verdict(v grade.Verdict) {
+	o.set(func(rec *result.Record) {
+		rec.Verdict, rec.Score, rec.Outcome, rec.Error = &v, v.Score, outcomeOf(v.Mark), nil
+	})
+}
+
+func outcomeOf(m grade.Mark) result.Outcome {
+	switch m {
+	case grade.Correct:
+		return result.Correct
+	case grade.Incorrect:
+		return result.Incorrect
+	case grade.Unparsed:
+		return result.Unparsed
+	}
+	return result.Ungraded
+}
+
+// triangular reports whether k is 0, 1, 3, 6, 10, …: the audit's cost falls as
+// 1/√k, 447 of 100,000 answers.
+func triangular(k int64) bool {
+	n := int64(math.Sqrt(float64(2 * k)))
+	return n*(n+1)/2 == k || n*(n-1)/2 == k
+}
+
+// audit grades the same answer again. Why and How are words and may differ.
+func (o *one) audit(ctx context.Context, resp llm.Response, first grade.Verdict) error {
+	second, err := o.ask(ctx, grading, o.c.Grader, resp)
+	if err == nil && first.Mark == second.Mark && first.Score == second.Score && first.Answer == second.Answer {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return err
+	}
+	said := fmt.Sprintf("%s (score %v, answer %.100q)", second.Mark, second.Score, second.Answer)
+	if err != nil {
+		said = "error: " + err.Error()
+	}
+	return fmt.Errorf("grader %s is not deterministic: it graded one answer twice and said first %s (score %v, answer %.100q), then %s: "+
+		"a grader may depend on its arguments only; one that asks a model is a judge and reports its calls",
+		NameOf(o.c.Grader), first.Mark, first.Score, first.Answer, said)
+}
+
+// wantsJudge reports whether the judge decides: on a text, complete, in which
+// the grader found nothing to compare, or which it found wrong if asked to.
+func (o *one) wantsJudge() bool {
+	rec := &o.rec
+	if o.c.Judge == nil || rec.Response == nil || rec.Verdict == nil {
+		return false
+	}
+	if strings.TrimSpace(rec.Response.Text) == "" && len(rec.Response.ToolCalls) == 0 {
+		return false // no answer: nothing to pay a judge for
+	}
+	return rec.Outcome == result.Unparsed || o.c.JudgeIncorrect && rec.Outcome == result.Incorrect
+}
+
+// judge replaces the grader's verdict by the judge's. A judge that fails, or
+// says Ungraded, leaves the item ungraded: never correct or incorrect. A
+// failure worth another attempt gets as many as the strategy.
+func (o *one) judge(ctx context.Context) {
+	if !o.enter(judging) {
+		return
+	}
+	resp := *o.rec.Response
+	var v grade.Verdict
+	var err error
+	for n := 1; ; n++ {
+		log := new(llm.CallLog)
+		_, err = o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
+			v, err = o.ask(ctx, judging, o.c.Judge, resp)
+			return llm.Response{}, err
+		})
+		o.bookJudging(log, v, err)
+		kind := llm.KindOf(err)
+		if n == o.c.attempts() || !kind.Retryable() || kind == llm.KindRateLimit || ctx.Err() != nil {
+			break
+		}
+		wait := o.c.Backoff.Wait(n, call.RetryAfter(err))
+		if _, fits := call.Fits(ctx, wait); !fits || call.Sleep(ctx, wait) != nil {
+			break
+		}
+	}
+	switch {
+	case err != nil && o.parent.Err() != nil && llm.KindOf(err) != llm.KindPanic:
+		o.interrupted("while judging")
+	case err != nil:
+		e := o.failure(err)
+		o.set(func(rec *result.Record) {
+			o.ungraded(rec, e.Message)
+			rec.Error = e
+		})
+	default:
+		o.set(func(rec *result.Record) { rec.Graded = rec.Verdict })
+		o.verdict(v)
+	}
+}
+
+// bookJudging books what a verdict cost and reports whether a model was asked.
+func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) bool {
+	calls := log.Calls()
+	if len(calls) == 0 {
+		for _, resp := range v.Calls {
+			calls = append(calls, llm.Call{Response: resp})
+		}
+	}
+	if len(calls) == 0 && err != nil && llm.KindOf(err) != llm.KindPanic {
+		calls = []llm.Call{{Err: err}}
+	}
+	if len(calls) == 0 {
+		return false
+	}
+	spent := o.c.book(calls)
+	o.mu.Lock()
+	o.judged.add(spent)
+	o.mu.Unlock()
+	return true
+}

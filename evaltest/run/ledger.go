@@ -1,0 +1,80 @@
+package run
+
+import (
+	"errors"
+	"time"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/llm"
+)
+
+// A ledger is what calls came to.
+type ledger struct {
+	usage    llm.UsageTotal
+	cost     decimal.Decimal
+	unpriced int // calls whose cost is unknown
+	replayed int // calls answered from a recording
+	model    time.Duration
+}
+
+func (l *ledger) add(m ledger) {
+	l.usage.Merge(m.usage)
+	l.cost = l.cost.Add(m.cost)
+	l.unpriced += m.unpriced
+	l.replayed += m.replayed
+	l.model += m.model
+}
+
+// usd returns the exact sum; "" if any part of it is unknown, for a sum that
+// leaves one out looks like the whole.
+func (l *ledger) usd() string {
+	if l.usage.Calls == 0 || l.unpriced > 0 {
+		return ""
+	}
+	return l.cost.String()
+}
+
+// book adds calls up. Failed ones count with what they were billed.
+func (c *Config) book(calls []llm.Call) ledger {
+	var l ledger
+	for _, k := range calls {
+		resp := k.Response
+		var failed *llm.Error
+		if !resp.Usage.Known && errors.As(k.Err, &failed) {
+			resp.Usage = failed.Usage
+		}
+		l.model += resp.Timing.Total
+		if resp.Replayed {
+			l.replayed++
+		}
+		if !resp.Usage.Known && resp.CostUSD == "" && refused(k.Err) {
+			l.usage.Calls++ // and cost nothing
+			continue
+		}
+		l.usage.Count(resp.Usage)
+		usd, ok := resp.CostUSD, resp.CostUSD != ""
+		if !ok && c.Price != nil && resp.Usage.Known {
+			usd, ok = c.Price(resp)
+		}
+		cost, err := decimal.NewFromString(usd)
+		if !ok || err != nil || cost.IsNegative() {
+			l.unpriced++
+			continue
+		}
+		l.cost = l.cost.Add(cost)
+	}
+	return l
+}
+
+// refused reports an error of a call that was turned away before any token was
+// read, so that a missing usage means none. Every other failed call without a
+// usage counts as unknown: a timed-out call may well be billed.
+func refused(err error) bool {
+	switch llm.KindOf(err) {
+	case llm.KindAuth, llm.KindBalance, llm.KindRateLimit, llm.KindQuota, llm.KindBadRequest,
+		llm.KindNotFound, llm.KindContext, llm.KindMiss:
+		return true
+	}
+	return false
+}

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -25,14 +26,19 @@ func SampleIndex(ctx context.Context) int {
 }
 
 // WithItem returns a context that carries the id of the item being answered.
+// Call it once an item and sample, around all its attempts: equal requests are
+// told apart by the order in which they are made under it (see
+// [TakeOccurrence]), and a second call starts that count again.
 func WithItem(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, itemKey{}, id)
+	return context.WithValue(ctx, itemKey{}, &itemScope{id: id})
 }
 
 // ItemID returns the item's id that ctx carries, or "".
 func ItemID(ctx context.Context) string {
-	id, _ := ctx.Value(itemKey{}).(string)
-	return id
+	if s, _ := ctx.Value(itemKey{}).(*itemScope); s != nil {
+		return s.id
+	}
+	return ""
 }
 
 // A Call is one physical call as the transport saw it.
@@ -69,4 +75,63 @@ func (l *CallLog) Calls() []Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Call(nil), l.calls...)
+}
+
+// HasCallLog reports whether ctx carries a log, so that a transport may spare
+// the work of reading usage that nobody counts.
+func HasCallLog(ctx context.Context) bool {
+	log, _ := ctx.Value(callsKey{}).(*CallLog)
+	return log != nil
+}
+
+// TakeOccurrence returns which equal request of this item the caller is about
+// to make: 0 for the first call with key, 1 for the second. Occurrences are
+// counted under the nearest [WithItem], so they do not depend on what other
+// items do; ok is false if ctx carries no item. A call that came to nothing
+// gives its number back with release, and the next one takes it again.
+//
+// A cassette uses it to tell the equal requests of one item apart.
+func TakeOccurrence(ctx context.Context, key string) (n int, release func(), ok bool) {
+	s, _ := ctx.Value(itemKey{}).(*itemScope)
+	if s == nil {
+		return 0, func() {}, false
+	}
+	n = s.take(key)
+	var once sync.Once
+	return n, func() { once.Do(func() { s.release(key, n) }) }, true
+}
+
+// itemScope is one item being answered: its id, and how often each request
+// has been made for it.
+type itemScope struct {
+	id   string
+	mu   sync.Mutex
+	next map[string]int
+	free map[string][]int // numbers given back, ascending
+}
+
+func (s *itemScope) take(key string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if f := s.free[key]; len(f) > 0 {
+		s.free[key] = f[1:]
+		return f[0]
+	}
+	if s.next == nil {
+		s.next = map[string]int{}
+	}
+	n := s.next[key]
+	s.next[key]++
+	return n
+}
+
+func (s *itemScope) release(key string, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.free == nil {
+		s.free = map[string][]int{}
+	}
+	f := append(s.free[key], n)
+	slices.Sort(f)
+	s.free[key] = f
 }

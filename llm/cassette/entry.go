@@ -1,0 +1,154 @@
+package cassette
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/goevals/evals/llm/wire"
+)
+
+// version is the format's. A reader refuses every other one.
+const version = 1
+
+type header struct {
+	Version int `json:"evals_cassette"`
+}
+
+// entry is one recorded call, one line of the file.
+type entry struct {
+	Item   string `json:"item,omitempty"` // that asked first; not part of the key
+	Sample int    `json:"sample,omitempty"`
+	N      int    `json:"n,omitempty"` // which of an item's equal requests, from 0
+	Method string `json:"method"`
+	Host   string `json:"host,omitempty"`
+	Path   string `json:"path"` // with the query, key parameters removed
+	// Request is a JSON body in canonical form; a body of another kind is in
+	// Plain.
+	Request json.RawMessage `json:"request,omitempty"`
+	Plain   []byte          `json:"request_base64,omitempty"`
+	Status  int             `json:"status"`
+	Header  http.Header     `json:"header,omitempty"`
+	// Body is the answer's; one that is not UTF-8 is in Bytes.
+	Body  string `json:"body,omitempty"`
+	Bytes []byte `json:"body_base64,omitempty"`
+	// At are pairs of a length and the milliseconds after which that much of
+	// the body had come. Total is when it had ended.
+	At    [][2]float64 `json:"at,omitempty"`
+	Total float64      `json:"total_ms"`
+
+	slot
+	canon []byte // canonical body, or the plain one
+	body  []byte
+	marks []wire.Mark
+	line  int
+	used  bool
+}
+
+// finish checks an entry that was read and computes what is not stored.
+func (e *entry) finish() error {
+	if e.Method == "" || e.Path == "" || e.Status < 100 || e.Status > 999 || e.Sample < 0 || e.N < 0 {
+		return fmt.Errorf("method %q, path %q, status %d, sample %d and n %d are not those of a call", e.Method, e.Path, e.Status, e.Sample, e.N)
+	}
+	if e.Request != nil {
+		canon, ok := canonical(e.Request, nil)
+		if !ok {
+			return fmt.Errorf("the request is not JSON in UTF-8")
+		}
+		e.Request, e.canon = canon, canon
+	} else {
+		e.canon = e.Plain
+	}
+	e.body = e.Bytes
+	if e.Bytes == nil {
+		e.body = []byte(e.Body)
+	}
+	e.Body, e.Bytes = "", nil // one copy is enough
+	prev := wire.Mark{}
+	for _, a := range e.At {
+		m := wire.Mark{End: int(a[0]), At: fromMS(a[1])}
+		if float64(m.End) != a[0] || m.End < prev.End || m.End > len(e.body) || m.At < prev.At {
+			return fmt.Errorf("its times %v are not those of a body of %d bytes", a, len(e.body))
+		}
+		e.marks = append(e.marks, m)
+		prev = m
+	}
+	e.At = nil
+	return nil
+}
+
+// line is the entry as the file has it, with its newline.
+func (e *entry) encode() ([]byte, error) {
+	out := *e
+	if utf8.Valid(e.body) {
+		out.Body = string(e.body)
+	} else {
+		out.Bytes = e.body
+	}
+	for _, m := range e.marks {
+		out.At = append(out.At, [2]float64{float64(m.End), toMS(m.At)})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(out); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func toMS(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }
+
+func fromMS(ms float64) time.Duration {
+	if !(ms >= 0) || ms > 1e12 {
+		return -1
+	}
+	return time.Duration(math.Round(ms * 1e6))
+}
+
+func (e *entry) sameAnswer(o *entry) bool {
+	return e.Status == o.Status && bytes.Equal(e.body, o.body)
+}
+
+// response is the recorded answer to req.
+func (e *entry) response(req *http.Request) *http.Response {
+	h := e.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status)), StatusCode: e.Status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: h, ContentLength: int64(len(e.body)), Request: req,
+		Body: wire.NewRecorded(e.body, e.marks, fromMS(e.Total)),
+	}
+}
+
+func (e *entry) describe() Unused {
+	u := Unused{Line: e.line, Item: e.Item, Sample: e.Sample, N: e.N, Method: e.Method, Path: e.Path}
+	var body struct {
+		Model    string `json:"model"`
+		Messages []struct {
+			Content json.RawMessage `json:"content"`
+		} `json:"messages"`
+	}
+	_ = json.Unmarshal(e.canon, &body) // other bodies show their beginning
+	u.Model = body.Model
+	u.Request = string(e.canon)
+	if n := len(body.Messages); n > 0 {
+		u.Request = string(body.Messages[n-1].Content)
+		var s string
+		if json.Unmarshal(body.Messages[n-1].Content, &s) == nil {
+			u.Request = s
+		}
+	}
+	if len(u.Request) > 80 {
+		u.Request = strings.ToValidUTF8(u.Request[:80], "") + "…"
+	}
+	return u
+}

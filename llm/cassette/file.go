@@ -1,0 +1,190 @@
+package cassette
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// tornError says that a file ends in the middle: the entries before it are
+// good.
+type tornError struct {
+	path string
+	line int
+	err  error
+}
+
+func (e *tornError) Error() string {
+	return fmt.Sprintf("cassette: %s is damaged at its end, in line %d: %v", e.path, e.line, e.err)
+}
+
+func (e *tornError) Unwrap() error        { return e.err }
+func (e *tornError) Is(target error) bool { return target == ErrFormat }
+
+// readFile reads a cassette. It is opened with os.Open, so that go test's
+// cache knows that the test depends on it.
+func readFile(path string) ([]*entry, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return read(f, path)
+}
+
+// read reads entries. With a *tornError it returns those before the damage;
+// with any other error none.
+func read(r io.Reader, path string) ([]*entry, error) {
+	br := bufio.NewReaderSize(r, 64<<10)
+	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(br)
+		if err != nil {
+			return nil, &tornError{path, 1, err}
+		}
+		br = bufio.NewReaderSize(z, 64<<10)
+	}
+	var entries []*entry
+	var torn *tornError
+	for n := 1; ; n++ {
+		line, err := br.ReadBytes('\n')
+		text := bytes.TrimSpace(line)
+		if torn != nil && len(text) > 0 {
+			// A bad line with good ones after it is no torn end.
+			return nil, fmt.Errorf("%w: %s, line %d: %v", ErrFormat, path, torn.line, torn.err)
+		}
+		if len(text) > 0 && torn == nil {
+			e, bad := parseLine(text, n, len(entries) == 0 && n == 1)
+			switch {
+			case bad != nil && errors.Is(bad, ErrFormat):
+				return nil, fmt.Errorf("%s, line %d: %w", path, n, bad)
+			case bad != nil:
+				torn = &tornError{path, n, bad}
+			case e != nil:
+				entries = append(entries, e)
+			}
+		} else if n == 1 && torn == nil {
+			return nil, &tornError{path, 1, errors.New("the first line is empty: it must say which version of the format this is")}
+		}
+		switch {
+		case err == io.EOF && torn != nil:
+			return entries, torn
+		case err == io.EOF:
+			return entries, nil
+		case err != nil:
+			return entries, &tornError{path, n, err}
+		}
+	}
+}
+
+// parseLine reads one line; the first one is the header and gives no entry.
+func parseLine(text []byte, n int, first bool) (*entry, error) {
+	if first {
+		var h header
+		if err := json.Unmarshal(text, &h); err != nil || h.Version == 0 {
+			return nil, fmt.Errorf("%w: want a first line such as {\"evals_cassette\":%d}, got %.60q", ErrFormat, version, text)
+		}
+		if h.Version != version {
+			return nil, fmt.Errorf("%w: it has version %d of the format and this program reads version %d: record it again", ErrFormat, h.Version, version)
+		}
+		return nil, nil
+	}
+	e := &entry{}
+	if err := json.Unmarshal(text, e); err != nil {
+		return nil, err
+	}
+	e.line = n
+	return e, e.finish()
+}
+
+// checkOurs refuses to let a recording replace a file that is no cassette.
+func checkOurs(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cassette: %w", err)
+	}
+	defer f.Close()
+	_, err = read(io.LimitReader(f, 64<<10), path)
+	var torn *tornError
+	if err == nil || errors.As(err, &torn) {
+		return nil // ours, as far as the beginning tells
+	}
+	if strings.Contains(err.Error(), "version") {
+		return nil
+	}
+	return fmt.Errorf("%w; it will not be overwritten: remove it first", err)
+}
+
+func headerLine() []byte {
+	b, err := json.Marshal(header{version})
+	if err != nil {
+		panic(err)
+	}
+	return append(b, '\n')
+}
+
+// writeFile writes a cassette through a temporary file beside it.
+func writeFile(path string, entries []*entry) (err error) {
+	tmp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			tmp.Close()
+			os.Remove(tmp.Name())
+		}
+	}()
+	if err := tmp.Chmod(0o644); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := encodeAll(tmp, entries, strings.HasSuffix(strings.ToLower(path), ".gz")); err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return err
+	}
+	if err := tmp.Close(); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+func encodeAll(w io.Writer, entries []*entry, zip bool) error {
+	bw := bufio.NewWriterSize(w, 64<<10)
+	out := io.Writer(bw)
+	var z *gzip.Writer
+	if zip {
+		z = gzip.NewWriter(bw) // no name and no time: equal entries give equal bytes
+		out = z
+	}
+	if _, err := out.Write(headerLine()); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		line, err := e.encode()
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+	if z != nil {
+		if err := z.Close(); err != nil {
+			return err
+		}
+	}
+	return bw.Flush()
+}

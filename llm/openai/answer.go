@@ -1,0 +1,367 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// completion is a whole answer or a chunk of one, with the fields of the many
+// servers that imitate the API.
+type completion struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Groq    struct {
+		Usage json.RawMessage `json:"usage"`
+	} `json:"x_groq"`
+	Error  json.RawMessage `json:"error"`
+	Object string          `json:"object"`
+}
+
+type choice struct {
+	Index   int             `json:"index"`
+	Message message         `json:"message"`
+	Delta   message         `json:"delta"`
+	Text    string          `json:"text"`
+	Finish  json.RawMessage `json:"finish_reason"`
+}
+
+type message struct {
+	Content          json.RawMessage `json:"content"` // a text, or parts
+	ReasoningContent string          `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
+	Refusal          string          `json:"refusal"`
+	ToolCalls        []toolCall      `json:"tool_calls"`
+	FunctionCall     *function       `json:"function_call"`
+}
+
+type toolCall struct {
+	Index    *int     `json:"index"`
+	ID       string   `json:"id"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"` // a text; an object from some servers
+}
+
+// answer collects an answer from a body or from chunks.
+type answer struct {
+	text, reasoning, refusal strings.Builder
+	calls                    []llm.ToolCall
+	slots                    map[int]int // a chunk's index of a call → its place in calls
+	finish                   string
+	id, model, cost          string
+	usage                    llm.Usage
+	usageWarnings, warnings  []string
+	chunks, choices          int
+}
+
+// badAnswer is a body that is no answer; failure makes it an llm.Error.
+type badAnswer struct {
+	body  []byte // holds an error object, if isErr
+	isErr bool
+	why   string
+}
+
+func (e *badAnswer) Error() string { return e.why }
+
+// whole reads a body that did not come as a stream of events.
+func (a *answer) whole(ex *exchange) error {
+	if ex.status != 200 {
+		return &badAnswer{body: ex.body, isErr: true, why: "the server refused"}
+	}
+	if ex.cut {
+		return errTooLong
+	}
+	b := bytes.TrimSpace(bytes.TrimPrefix(ex.body, []byte("\xef\xbb\xbf")))
+	if len(b) > 0 && b[0] != '{' && b[0] != '[' && looksLikeEvents(b) {
+		return a.eventsIn(b)
+	}
+	// Some servers put bytes after the value; the SDKs take that.
+	dec := json.NewDecoder(bytes.NewReader(b))
+	var first json.RawMessage
+	if err := dec.Decode(&first); err != nil {
+		switch {
+		case len(b) == 0:
+			return &badAnswer{why: "the body is empty"}
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return io.ErrUnexpectedEOF
+		}
+		return &badAnswer{body: ex.body, why: "the body is not JSON"}
+	}
+	if err := a.add(first, true); err != nil {
+		return err
+	}
+	if ex.stream {
+		a.warnings = append(a.warnings, "a stream was asked for, but the answer came whole: there is no time of the first token")
+	}
+	if a.choices == 0 {
+		return &badAnswer{body: ex.body, why: "the answer has no choices"}
+	}
+	return nil
+}
+
+func looksLikeEvents(b []byte) bool {
+	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
+		if bytes.HasPrefix(b, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventsIn reads a stream that came without saying so in its content type.
+func (a *answer) eventsIn(b []byte) error {
+	r := wire.NewEventReader(bytes.NewReader(b))
+	for {
+		ev, err := r.Next()
+		if err == io.EOF || err == nil && string(bytes.TrimSpace(ev.Data)) == "[DONE]" {
+			return a.end()
+		}
+		if err == nil {
+			err = a.chunk(ev.Data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// chunk adds one event's data.
+func (a *answer) chunk(data []byte) error {
+	a.chunks++
+	return a.add(data, false)
+}
+
+func (a *answer) add(data []byte, whole bool) error {
+	var c completion
+	var typeErr *json.UnmarshalTypeError
+	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
+		if whole {
+			return &badAnswer{body: data, why: "the body is not JSON"}
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "unexpected end") {
+			return io.ErrUnexpectedEOF
+		}
+		return &badAnswer{body: data, isErr: true, why: "an event of the stream is not JSON"}
+	}
+	if isError(c.Error) || c.Object == "error" || whole && bytes.HasPrefix(data, []byte("[")) {
+		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
+	}
+	if c.ID != "" && a.id == "" {
+		a.id = c.ID
+	}
+	if c.Model != "" {
+		a.model = c.Model
+	}
+	for _, u := range []json.RawMessage{c.Groq.Usage, c.Usage} {
+		if len(u) > 0 && string(u) != "null" {
+			a.usage, a.usageWarnings = wire.ReadUsage(u)
+			a.cost = reportedCost(u)
+		}
+	}
+	for _, ch := range c.Choices {
+		if ch.Index != 0 {
+			a.warn("the answer has several choices: only the first is used")
+			continue
+		}
+		a.choices++
+		m := ch.Delta
+		if whole {
+			m = ch.Message
+		}
+		a.message(m)
+		a.text.WriteString(ch.Text)
+		var f string
+		if json.Unmarshal(ch.Finish, &f) == nil && f != "" {
+			a.finish = f
+		}
+	}
+	return nil
+}
+
+func isError(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "false", `""`, "{}":
+		return false
+	}
+	return true
+}
+
+func (a *answer) warn(text string) {
+	for _, w := range a.warnings {
+		if w == text {
+			return
+		}
+	}
+	a.warnings = append(a.warnings, text)
+}
+
+func (a *answer) message(m message) {
+	a.content(m.Content)
+	if m.ReasoningContent != "" {
+		a.reasoning.WriteString(m.ReasoningContent)
+	} else {
+		a.reasoning.WriteString(plainText(m.Reasoning))
+	}
+	a.refusal.WriteString(m.Refusal)
+	for i, tc := range m.ToolCalls {
+		a.toolCall(tc, i)
+	}
+	if m.FunctionCall != nil {
+		a.toolCall(toolCall{Function: *m.FunctionCall}, 0)
+	}
+}
+
+// content is a text, or parts of which some are thoughts.
+func (a *answer) content(raw json.RawMessage) {
+	if len(raw) == 0 || raw[0] != '[' {
+		a.text.WriteString(plainText(raw))
+		return
+	}
+	var parts []struct {
+		Type     string          `json:"type"`
+		Text     string          `json:"text"`
+		Thinking json.RawMessage `json:"thinking"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		a.warn("the answer's content has an unknown form and was left out")
+		return
+	}
+	for _, p := range parts {
+		if p.Type == "thinking" || p.Type == "reasoning" {
+			a.reasoning.WriteString(p.Text + partsText(p.Thinking))
+			continue
+		}
+		a.text.WriteString(p.Text)
+	}
+}
+
+// partsText is the text of a string or of a list of text parts.
+func partsText(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] != '[' {
+		return plainText(raw)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	_ = json.Unmarshal(raw, &parts) // parts without text have none to add
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+// plainText is a JSON string's value, and "" for anything else.
+func plainText(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// toolCall adds a call or a piece of one. Pieces are told apart by their
+// index; where a server sends none, a new id begins a new call.
+func (a *answer) toolCall(tc toolCall, place int) {
+	index := place
+	if tc.Index != nil {
+		index = *tc.Index
+	} else if tc.ID != "" && len(a.calls) > 0 && a.calls[len(a.calls)-1].ID != tc.ID {
+		index = len(a.calls)
+	} else if len(a.calls) > 0 && a.chunks > 0 {
+		index = len(a.calls) - 1
+	}
+	if a.slots == nil {
+		a.slots = map[int]int{}
+	}
+	slot, ok := a.slots[index]
+	if !ok {
+		slot = len(a.calls)
+		a.slots[index] = slot
+		a.calls = append(a.calls, llm.ToolCall{})
+	}
+	c := &a.calls[slot]
+	if tc.ID != "" {
+		c.ID = tc.ID
+	}
+	if c.Name == "" {
+		c.Name = tc.Function.Name
+	}
+	if raw := tc.Function.Arguments; len(raw) > 0 && raw[0] == '"' {
+		c.Arguments += plainText(raw)
+	} else if len(raw) > 0 && string(raw) != "null" {
+		c.Arguments += string(raw)
+	}
+}
+
+// done reports whether the stream said why it ended.
+func (a *answer) done() bool { return a.finish != "" }
+
+// end checks a stream that has ended without an error.
+func (a *answer) end() error {
+	switch {
+	case a.choices == 0:
+		return &badAnswer{why: "the stream has no choices"}
+	case !a.done():
+		a.warn("the stream ended with [DONE] but without a finish reason")
+	}
+	return nil
+}
+
+func (a *answer) response() llm.Response {
+	r := llm.Response{
+		Text: a.text.String(), Reasoning: a.reasoning.String(), Refusal: a.refusal.String(),
+		ToolCalls: a.calls, Finish: finishReason(a.finish), Usage: a.usage,
+		Model: a.model, ID: a.id, CostUSD: a.cost,
+		Warnings: append(a.warnings, a.usageWarnings...),
+	}
+	if r.Refusal != "" {
+		r.Finish = llm.FinishRefusal
+	}
+	return r
+}
+
+// finishReason is the reason in our words; an unknown one stays as it came.
+func finishReason(s string) llm.FinishReason {
+	switch strings.ToLower(s) {
+	case "stop", "eos", "eos_token", "end_turn", "stop_sequence", "end":
+		return llm.FinishStop
+	case "length", "max_tokens", "max_output_tokens", "model_length":
+		return llm.FinishLength
+	case "tool_calls", "tool_call", "function_call", "tool_use":
+		return llm.FinishToolCalls
+	case "content_filter", "safety", "prohibited_content", "blocklist", "recitation", "sensitive":
+		return llm.FinishContentFilter
+	case "refusal":
+		return llm.FinishRefusal
+	}
+	return llm.FinishReason(s)
+}
+
+// reportedCost is usage.cost, which OpenRouter and others report in USD.
+func reportedCost(usage json.RawMessage) string {
+	var u struct {
+		Cost json.Number `json:"cost"`
+	}
+	if json.Unmarshal(usage, &u) != nil || u.Cost == "" {
+		return ""
+	}
+	d, err := decimal.NewFromString(u.Cost.String())
+	if err != nil || d.IsNegative() || d.Exponent() < -40 || d.Exponent() > 20 {
+		return ""
+	}
+	return d.String()
+}

@@ -1,0 +1,160 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net/url"
+	"strconv"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/goevals/evals/llm"
+)
+
+// build is the request as the SDK sends it, and the fields that go past the
+// SDK: settings whose zero it would drop, or that it refuses by the model's
+// name.
+func (c *Client) build(base *url.URL, req llm.Request) (sdk.ChatCompletionRequest, map[string]json.RawMessage, error) {
+	out := sdk.ChatCompletionRequest{Model: c.cfg.Model, Stop: req.Stop}
+	fields := map[string]json.RawMessage{}
+	if err := c.settings(base, req, fields); err != nil {
+		return out, nil, err
+	}
+	if err := c.messages(base, req, &out, fields); err != nil {
+		return out, nil, err
+	}
+	if s := req.Schema; s != nil {
+		name := s.Name
+		if name == "" {
+			name = "answer"
+		}
+		if !json.Valid(s.JSON) {
+			return out, nil, c.refuse("Request.Schema.JSON is not JSON: %.80q", s.JSON)
+		}
+		out.ResponseFormat = &sdk.ChatCompletionResponseFormat{
+			Type:       sdk.ChatCompletionResponseFormatTypeJSONSchema,
+			JSONSchema: &sdk.ChatCompletionResponseFormatJSONSchema{Name: name, Schema: s.JSON, Strict: s.Strict},
+		}
+	}
+	if err := c.tools(req, &out); err != nil {
+		return out, nil, err
+	}
+	if req.Stream {
+		out.Stream, out.StreamOptions = true, &sdk.StreamOptions{IncludeUsage: true}
+	}
+	maps.Copy(fields, c.cfg.Extra)
+	for name, v := range req.Extra {
+		if v != nil && !json.Valid(v) {
+			return out, nil, c.refuse("Request.Extra[%q] is not JSON: %.80q", name, v)
+		}
+		fields[name] = v
+	}
+	return out, fields, nil
+}
+
+// refuse is the error for a request that cannot be sent as it is meant.
+func (c *Client) refuse(format string, args ...any) error {
+	return &llm.Error{Kind: llm.KindBadRequest, Provider: c.cfg.Provider, Message: fmt.Sprintf(format, args...)}
+}
+
+func (c *Client) settings(base *url.URL, req llm.Request, fields map[string]json.RawMessage) error {
+	for name, v := range map[string]*float64{"temperature": req.Temperature, "top_p": req.TopP} {
+		if v == nil {
+			continue
+		}
+		if math.IsNaN(*v) || math.IsInf(*v, 0) {
+			return c.refuse("%s is %v: want a finite number", name, *v)
+		}
+		fields[name] = strconv.AppendFloat(nil, *v, 'g', -1, 64)
+	}
+	if req.Seed != nil {
+		fields["seed"] = strconv.AppendInt(nil, *req.Seed, 10)
+	}
+	if req.MaxOutputTokens != nil {
+		fields[c.cfg.maxTokensField(base)] = strconv.AppendInt(nil, *req.MaxOutputTokens, 10)
+	}
+	if req.Thinking == nil {
+		return nil
+	}
+	switch t := *req.Thinking; {
+	case t.Budget != nil:
+		return c.refuse("Request.Thinking.Budget is %d: this API takes no budget; set Level, or the server's own field with Extra", *t.Budget)
+	case t.Off && t.Level != "":
+		return c.refuse("Request.Thinking has both Off and Level %q: set one", t.Level)
+	case t.Off:
+		fields["reasoning_effort"] = json.RawMessage(`"none"`)
+	case t.Level != "":
+		level, err := json.Marshal(t.Level)
+		fields["reasoning_effort"] = level
+		return err
+	default:
+		return c.refuse("Request.Thinking sets nothing: set Off or Level, or leave it nil")
+	}
+	return nil
+}
+
+func (c *Client) messages(base *url.URL, req llm.Request, out *sdk.ChatCompletionRequest, fields map[string]json.RawMessage) error {
+	if len(req.Messages) == 0 {
+		return c.refuse("Request.Messages is empty: at least one message is needed")
+	}
+	empty := false
+	for _, m := range req.Messages {
+		role := string(m.Role)
+		if m.Role == llm.RoleDeveloper && !isOpenAI(base) {
+			role = string(llm.RoleSystem) // only OpenAI has the other
+		}
+		msg := sdk.ChatCompletionMessage{Role: role, Content: m.Content, ToolCallID: m.ToolCallID}
+		for _, tc := range m.ToolCalls {
+			msg.ToolCalls = append(msg.ToolCalls, sdk.ToolCall{
+				ID: tc.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: tc.Name, Arguments: tc.Arguments},
+			})
+		}
+		empty = empty || m.Content == "" && len(m.ToolCalls) == 0
+		out.Messages = append(out.Messages, msg)
+	}
+	if !empty {
+		return nil
+	}
+	// The SDK leaves out an empty content, which servers refuse.
+	all := make([]map[string]any, len(out.Messages))
+	for i, m := range out.Messages {
+		all[i] = map[string]any{"role": m.Role, "content": m.Content}
+		if m.ToolCallID != "" {
+			all[i]["tool_call_id"] = m.ToolCallID
+		}
+		if len(m.ToolCalls) > 0 {
+			all[i]["tool_calls"] = m.ToolCalls
+		}
+	}
+	b, err := json.Marshal(all)
+	fields["messages"] = b
+	return err
+}
+
+func (c *Client) tools(req llm.Request, out *sdk.ChatCompletionRequest) error {
+	known := map[string]bool{}
+	for _, t := range req.Tools {
+		f := &sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
+		if t.Parameters != nil {
+			if !json.Valid(t.Parameters) {
+				return c.refuse("the parameters of tool %q are not JSON: %.80q", t.Name, t.Parameters)
+			}
+			f.Parameters = t.Parameters
+		}
+		known[t.Name] = true
+		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: f})
+	}
+	switch req.ToolChoice {
+	case "":
+	case "auto", "none", "required":
+		out.ToolChoice = req.ToolChoice
+	default:
+		if !known[req.ToolChoice] {
+			return c.refuse("Request.ToolChoice is %q, which is no tool of the request", req.ToolChoice)
+		}
+		out.ToolChoice = sdk.ToolChoice{Type: sdk.ToolTypeFunction, Function: sdk.ToolFunction{Name: req.ToolChoice}}
+	}
+	return nil
+}

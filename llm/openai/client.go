@@ -1,0 +1,141 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// A Client is a [llm.Model] of one model at one server. Safe for concurrent
+// use. Make one with [New] or [Config.New].
+type Client struct {
+	cfg  Config
+	http *http.Client
+}
+
+var _ llm.Model = (*Client)(nil)
+
+// httpClient puts wire, and below it the guard, under the user's client.
+func httpClient(c Config) *http.Client {
+	hc := http.Client{}
+	if c.HTTPClient != nil {
+		hc = *c.HTTPClient
+	}
+	hc.Transport = wire.Transport{Base: guard{base: hc.Transport, cfg: c}, Provider: c.Provider}
+	return &hc
+}
+
+// guard refuses a call without a key just before it would leave the process:
+// a recording that answers instead needs none.
+type guard struct {
+	base http.RoundTripper
+	cfg  Config
+}
+
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Header.Get("Authorization") == "" && !isLoopback(req.URL) && g.cfg.Header.Get("Api-Key") == "" {
+		if req.Body != nil {
+			req.Body.Close()
+		}
+		return nil, &llm.Error{
+			Kind: llm.KindAuth, Provider: g.cfg.Provider,
+			Message: "no key: set the environment variable " + g.cfg.KeyEnv + " (a server on this machine and a replayed cassette need none)",
+		}
+	}
+	return wire.Transport{Base: g.base}.RoundTrip(req)
+}
+
+func (g guard) CloseIdleConnections() { wire.Transport{Base: g.base}.CloseIdleConnections() }
+
+// Generate makes one call. Beside an error it returns what had arrived: the
+// text so far, usage, timing. The call is logged to the context's
+// [llm.CallLog].
+func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
+	base, err := c.cfg.base()
+	if err != nil {
+		return llm.Response{}, err
+	}
+	body, fields, err := c.build(base, req)
+	if err != nil {
+		return llm.Response{}, err
+	}
+	capture := &wire.Capture{MaxBody: -1}
+	callCtx := wire.WithOwnLog(wire.WithCapture(wire.WithExtra(ctx, fields), capture))
+	ex := &exchange{client: c.http, header: c.cfg.Header, stream: req.Stream, key: os.Getenv(c.cfg.KeyEnv)}
+	resp, err := c.call(callCtx, base, body, ex)
+	got := capture.Get()
+	resp.Timing = llm.Timing{Start: got.Start, Total: got.End}
+	if req.Stream {
+		resp.Timing.FirstToken = got.FirstToken
+	}
+	resp.Replayed = got.Replayed
+	err = c.failure(ctx, ex, &resp, err)
+	if got.Calls > 0 {
+		llm.LogCall(ctx, llm.Call{Response: resp, Err: err})
+	}
+	return resp, err
+}
+
+// call sends the request through the SDK and reads the answer ourselves: the
+// SDK loses whole answers over a count spelled 12.0, and knows no reasoning
+// field but one.
+func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletionRequest, ex *exchange) (llm.Response, error) {
+	cfg := sdk.DefaultConfig(ex.key)
+	cfg.BaseURL, cfg.HTTPClient, cfg.EmptyMessagesLimit = base.String(), ex, math.MaxUint32
+	client := sdk.NewClientWithConfig(cfg)
+	var a answer
+	if !body.Stream {
+		_, err := client.CreateChatCompletion(ctx, body)
+		if ex.err != nil || ex.status == 0 {
+			return llm.Response{}, firstError(ex.err, err)
+		}
+		err = a.whole(ex)
+		return a.response(), err
+	}
+	stream, err := client.CreateChatCompletionStream(ctx, body)
+	switch {
+	case ex.err != nil || ex.status == 0:
+		return llm.Response{}, firstError(ex.err, err)
+	case ex.events == nil: // no stream came
+		if err == nil {
+			stream.Close()
+		}
+		err = a.whole(ex)
+		return a.response(), err
+	case err != nil:
+		return llm.Response{}, err
+	}
+	for {
+		data, recvErr := stream.RecvRaw()
+		if recvErr != nil {
+			err = ex.streamEnd(recvErr)
+			break
+		}
+		if err = a.chunk(data); err != nil {
+			break
+		}
+	}
+	stream.Close()
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && a.done() {
+		err = a.end()
+	}
+	return a.response(), err
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return errors.New("no answer and no error came")
+}

@@ -1,0 +1,213 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	sdk "github.com/sashabaranov/go-openai"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// maxMessage is how much of a server's own words an error keeps, in bytes.
+const maxMessage = 600
+
+// failure turns what went wrong into an *llm.Error: by the error's type first,
+// then by the server's code, then by the status, and by its words last.
+func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, err error) error {
+	if err == nil {
+		return nil
+	}
+	out := &llm.Error{Provider: c.cfg.Provider, Status: ex.status, Usage: resp.Usage}
+	wait, _ := wire.RetryAfter(ex.head, time.Now())
+	out.RetryAfter = wait
+	var known *llm.Error
+	var bad *badAnswer
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &bad):
+		c.refused(out, ex, bad)
+	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
+		out.Kind, out.Err = llm.KindOf(err), err
+		if ctx.Err() != nil {
+			out.Kind = llm.KindOf(ctx.Err())
+		}
+	case ex.status == 0 && ex.err == nil:
+		// Refused before it was sent, by the SDK.
+		out.Kind, out.Err = llm.KindBadRequest, err
+	case errors.Is(err, io.ErrUnexpectedEOF) && ex.status != 0:
+		out.Kind, out.Err = llm.KindIncomplete, err
+	case errors.Is(err, errTooLong), errors.Is(err, wire.ErrEventTooLong):
+		out.Kind, out.Err = llm.KindBadResponse, err
+	case sdkStatus(err) != 0:
+		out.Status = sdkStatus(err)
+		out.Kind, out.Err = wire.StatusKind(out.Status), err
+	default:
+		out.Kind, out.Err = llm.KindConnection, err
+	}
+	out.Message = wire.Mask(out.Message, ex.key)
+	out.Err = wire.MaskError(out.Err, ex.key)
+	return out
+}
+
+// sdkStatus is the status in the SDK's own errors. A RequestError may wrap an
+// empty APIError whose status is 0, so it is asked first.
+func sdkStatus(err error) int {
+	var re *sdk.RequestError
+	var ae *sdk.APIError
+	switch {
+	case errors.As(err, &re):
+		return re.HTTPStatusCode
+	case errors.As(err, &ae):
+		return ae.HTTPStatusCode
+	}
+	return 0
+}
+
+// refused fills out from a body that is an error or no answer at all.
+func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
+	d := dig(bad.body)
+	status := ex.status
+	if status == http.StatusOK && d.status >= 400 {
+		status = d.status // an error sent after the status had gone out
+	}
+	out.Code, out.Message = d.code, cut(d.message)
+	switch {
+	case !bad.isErr && d.message == "":
+		out.Kind = llm.KindBadResponse
+		out.Message = describe(bad.why, ex)
+	case d.message == "" && d.code == "":
+		out.Kind = kind(status, d)
+		out.Message = describe(bad.why, ex)
+		if len(ex.body) == 0 && len(bad.body) > 0 {
+			out.Message = fmt.Sprintf("%s: %q", bad.why, excerpt(bad.body))
+		}
+	default:
+		out.Kind = kind(status, d)
+	}
+}
+
+// describe says what came instead of an answer.
+func describe(why string, ex *exchange) string {
+	media := ex.head.Get("Content-Type")
+	if m, _, err := mime.ParseMediaType(media); err == nil {
+		media = m
+	}
+	if media == "" {
+		media = "none"
+	}
+	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, media)
+	if e := excerpt(ex.body); e != "" {
+		s += fmt.Sprintf(": %q", e)
+	}
+	return s
+}
+
+var tags = regexp.MustCompile(`(?s)<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>`)
+
+// excerpt is the beginning of a body's text, HTML tags removed.
+func excerpt(b []byte) string {
+	if len(b) > 16<<10 {
+		b = b[:16<<10]
+	}
+	s := string(b)
+	if strings.HasPrefix(strings.TrimSpace(s), "<") {
+		s = tags.ReplaceAllString(s, " ")
+	}
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return s
+}
+
+func cut(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > maxMessage {
+		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+	}
+	return s
+}
+
+// detail is what an error body says, whichever of its shapes it has.
+type detail struct {
+	message, code, kind, inner string
+	status                     int // an HTTP status inside the body
+}
+
+// dig finds the server's words in an error body: {"error":{…}},
+// {"error":"text"}, [{"error":…}], {"object":"error","message":…},
+// {"detail":…}, {"message":…}, {"errors":[…]}.
+func dig(body []byte) detail {
+	var any any
+	if json.Unmarshal(body, &any) != nil {
+		return detail{}
+	}
+	var d detail
+	d.read(any, 0)
+	return d
+}
+
+func (d *detail) read(v any, depth int) {
+	if depth > 4 {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		if d.message == "" {
+			d.message = v
+		}
+	case []any:
+		if len(v) > 0 {
+			d.read(v[0], depth+1)
+		}
+	case map[string]any:
+		d.object(v, depth)
+	}
+}
+
+func (d *detail) object(m map[string]any, depth int) {
+	if e, ok := m["error"]; ok && e != nil && e != false {
+		d.read(e, depth+1)
+	}
+	for _, name := range []string{"message", "detail", "msg", "errors", "error_description"} {
+		if d.message == "" {
+			d.read(m[name], depth+1)
+		}
+	}
+	for _, name := range []string{"code", "status"} {
+		switch c := m[name].(type) {
+		case string:
+			if n, err := strconv.Atoi(c); err == nil && n >= 400 && n < 600 {
+				d.status = n
+			} else if d.code == "" {
+				d.code = c
+			}
+		case float64:
+			if c >= 400 && c < 600 {
+				d.status = int(c)
+			} else if d.code == "" {
+				d.code = strconv.FormatFloat(c, 'f', -1, 64)
+			}
+		}
+	}
+	if t, ok := m["type"].(string); ok && d.kind == "" && t != "error" {
+		d.kind = t
+	}
+	for _, name := range []string{"innererror", "inner_error"} {
+		if in, ok := m[name].(map[string]any); ok {
+			d.inner, _ = in["code"].(string)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Package wire is the transport under every client: one [http.RoundTripper]
+// that sees what an SDK hides (status, headers, times, the raw body, usage)
+// and that a recording or a further field of the request can be slipped into
+// through the request's context.
+//
+// It is not a client and it retries nothing. It never changes what an SDK
+// reads, with one exception: a streamed answer that ends without [DONE] and
+// without a finish reason ends with [io.ErrUnexpectedEOF], where most SDKs
+// would take the clean end of the connection for the end of the answer.
+//
+// To use it under any SDK that takes an http.Client:
+//
+//  1. client := &http.Client{Transport: wire.Transport{}}
+//  2. Give the SDK that client, and make calls with the context that the
+//     framework gave you. Each call is then logged to the context's
+//     [llm.CallLog] with its usage and timing, once.
+//  3. Where needed, derive a context: [WithCapture] to see one call,
+//     [WithExtra] to send fields that the SDK does not know,
+//     [WithMiddleware] to record or replay.
+//
+// Keys are masked: no error text and no [Captured] value shows what stood in
+// an authorization header or a key parameter.
+package wire

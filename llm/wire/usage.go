@@ -1,0 +1,191 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/goevals/evals/llm"
+)
+
+// ReadUsage reads a provider's usage object as it came over the wire: of
+// OpenAI's chat completions or responses, of the many that imitate them
+// (DeepSeek, OpenRouter, vLLM, …), of Anthropic, or Gemini's usageMetadata.
+//
+// The result means what [llm.Usage] says: cached tokens are part of Input,
+// reasoning tokens part of Output, wherever the provider counts them. 12.0 is
+// 12. A count that is no whole number ("12", 12.5, a negative one) makes the
+// usage unknown, and a warning says which. An absent or null object is unknown
+// without a warning.
+func ReadUsage(raw json.RawMessage) (llm.Usage, []string) {
+	var c usageCounts
+	c.merge(raw)
+	return c.usage()
+}
+
+// usageCounts are the fields seen so far. Streams may report usage in every
+// chunk, cumulatively: the last value of a field wins, and a field that the
+// last chunk lacks keeps its earlier value.
+type usageCounts struct {
+	n   map[string]int64
+	bad map[string]string
+}
+
+// merge reads one usage object; what is not an object is ignored if it is
+// null, else noted.
+func (c *usageCounts) merge(raw json.RawMessage) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return
+	}
+	var m map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &m); err != nil {
+		c.note("usage", raw)
+		return
+	}
+	for _, name := range usageFields {
+		c.read(name, m[name])
+	}
+	for _, d := range usageDetails {
+		var inner map[string]json.RawMessage
+		if json.Unmarshal(m[d.object], &inner) == nil {
+			c.read(d.object+"."+d.field, inner[d.field])
+		}
+	}
+}
+
+var usageFields = []string{
+	"prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens", "cached_tokens", "reasoning_tokens",
+	"input_tokens", "output_tokens", "cached_input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+	"promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount",
+}
+
+var usageDetails = []struct{ object, field string }{
+	{"prompt_tokens_details", "cached_tokens"}, {"completion_tokens_details", "reasoning_tokens"},
+	{"input_tokens_details", "cached_tokens"}, {"output_tokens_details", "reasoning_tokens"},
+}
+
+func (c *usageCounts) read(name string, raw json.RawMessage) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return
+	}
+	n, ok := wholeNumber(raw)
+	if !ok {
+		c.note(name, raw)
+		return
+	}
+	if c.n == nil {
+		c.n = map[string]int64{}
+	}
+	c.n[name] = n
+	delete(c.bad, name)
+}
+
+func (c *usageCounts) note(name string, raw json.RawMessage) {
+	if c.bad == nil {
+		c.bad = map[string]string{}
+	}
+	c.bad[name] = fmt.Sprintf("%.40s", raw)
+}
+
+// wholeNumber reads a JSON number that is a whole one, however it is spelled.
+func wholeNumber(raw []byte) (int64, bool) {
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
+		return n, n >= 0
+	}
+	if len(raw) == 0 || raw[0] == '"' {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(string(raw), 64)
+	if err != nil || f != math.Trunc(f) || f < 0 || f >= 1<<53 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+func (c *usageCounts) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { _, ok := c.n[n]; return ok })
+}
+
+// first is the first of these fields that was reported, else 0.
+func (c *usageCounts) first(names ...string) int64 {
+	for _, n := range names {
+		if v, ok := c.n[n]; ok {
+			return v
+		}
+	}
+	return 0
+}
+
+func (c *usageCounts) usage() (llm.Usage, []string) {
+	if len(c.bad) > 0 {
+		var warns []string
+		for name, text := range c.bad {
+			warns = append(warns, fmt.Sprintf("usage is unknown: %s is %q, which is not a whole number of tokens", name, text))
+		}
+		slices.Sort(warns)
+		return llm.Usage{}, warns
+	}
+	var u llm.Usage
+	switch {
+	case c.has("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"):
+		u = llm.Usage{
+			Input:       c.first("promptTokenCount") + c.first("toolUsePromptTokenCount"),
+			CachedInput: c.first("cachedContentTokenCount"),
+			Output:      c.first("candidatesTokenCount") + c.first("thoughtsTokenCount"),
+			Reasoning:   c.first("thoughtsTokenCount"),
+		}
+	case c.has("prompt_tokens", "completion_tokens"):
+		u = c.openAI("prompt_tokens", "completion_tokens")
+		if !c.has("prompt_tokens") {
+			return llm.Usage{}, []string{"usage is unknown: prompt_tokens is missing"}
+		}
+		if !c.has("completion_tokens", "total_tokens") {
+			return llm.Usage{}, []string{"usage is unknown: completion_tokens is missing"}
+		}
+	case c.has("input_tokens") && c.has("output_tokens"):
+		u = c.openAI("input_tokens", "output_tokens")
+		// Anthropic counts what it read from and wrote to its cache beside
+		// input_tokens, not in it.
+		u.Input += c.first("cache_read_input_tokens") + c.first("cache_creation_input_tokens")
+		if c.has("cache_read_input_tokens") {
+			u.CachedInput = c.first("cache_read_input_tokens")
+		}
+	default:
+		return llm.Usage{}, nil
+	}
+	u.Known = true
+	return checkUsage(u)
+}
+
+func (c *usageCounts) openAI(in, out string) llm.Usage {
+	u := llm.Usage{
+		Input:       c.first(in),
+		CachedInput: c.first("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens", "cached_input_tokens"),
+		Output:      c.first(out),
+		Reasoning:   c.first("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens", "reasoning_tokens"),
+	}
+	// A few providers count reasoning beside the completion; their own total
+	// tells.
+	if total, ok := c.n["total_tokens"]; ok && u.Reasoning > 0 && total == u.Input+u.Output+u.Reasoning {
+		u.Output += u.Reasoning
+	} else if !c.has(out) && ok {
+		u.Output = max(total-u.Input, 0)
+	}
+	return u
+}
+
+// checkUsage keeps the parts within their wholes, and says if it had to.
+func checkUsage(u llm.Usage) (llm.Usage, []string) {
+	var warns []string
+	if u.CachedInput > u.Input {
+		warns = append(warns, fmt.Sprintf("usage reports %d cached of %d input tokens: taken as %d", u.CachedInput, u.Input, u.Input))
+		u.CachedInput = u.Input
+	}
+	if u.Reasoning > u.Output {
+		warns = append(warns, fmt.Sprintf("usage reports %d reasoning of %d output tokens: taken as %d", u.Reasoning, u.Output, u.Output))
+		u.Reasoning = u.Output
+	}
+	return u, warns
+}

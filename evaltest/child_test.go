@@ -18,6 +18,7 @@ import (
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest"
+	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
 )
@@ -106,7 +107,7 @@ func (c *child) text() string { return normal(c.out.String(), c.dir) }
 
 var (
 	elapsed   = regexp.MustCompile(`\b(\d+h)?(\d+m)?\d+(\.\d+)?(ns|µs|ms|s)\b`)
-	rates     = regexp.MustCompile(`\b\d+(\.\d+)? (items?|answers?)/(s|min|h)`)
+	rates     = regexp.MustCompile(`\b\d+(\.\d+)?(e[+-]\d+)? (items?|answers?)/(s|min|h)`)
 	stamp     = regexp.MustCompile(`\d{8}T\d{6}\.\d{6}-[0-9a-f]{12}`)
 	tempDir   = regexp.MustCompile(`\$DIR[^\s'"]*/`)
 	pointers  = regexp.MustCompile(`0x[0-9a-f]+`)
@@ -186,3 +187,13 @@ func slow(d time.Duration) evaltest.Strategy {
 }
 
 var exact = evaltest.Options(evaltest.Grader(grade.Exact()), evaltest.Parallel(1), evaltest.Attempts(1))
+
+// journal reads the child's only or latest journal.
+func (c *child) journal() *result.Journal {
+	c.t.Helper()
+	path, err := result.LatestUnder(c.dir)
+	require.NoError(c.t, err)
+	j, err := result.Read(path)
+	require.NoError(c.t, err)
+	return j
+}

@@ -13,7 +13,6 @@ import (
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
-	"github.com/goevals/evals/evaltest/run"
 )
 
 // conclude takes stock of a run's subtests.
@@ -34,16 +33,10 @@ func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Repor
 	r.closeTape(stats, narrowed)
 	r.closeJournal(stats, stopped)
 	rep.Journal = r.journal.path()
-	r.countStrays()
 	rep.Decisions = gate.Evaluate(stats.Counts(), r.set.gate, narrowed)
-	for _, d := range rep.Decisions {
-		if d.Status == gate.Failed {
-			r.fail("%s", d)
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rep.Warnings, rep.failures = r.warnings, r.trouble
+	rep.Warnings, rep.trouble = r.warnings, r.trouble
 	rep.Summary = r.summary(rep)
 	r.publish(t, rep, stopped)
 	return rep
@@ -108,20 +101,13 @@ func (r *runner) closeJournal(s *report.Stats, stopped *halt) {
 	}
 }
 
-// countStrays tells of goroutines that the run had to leave behind.
-func (r *runner) countStrays() {
-	if n := run.Abandoned(); n > 0 {
-		r.warn("%d items did not end although their context was cancelled; their goroutines were left running: the strategy should return soon after ctx is done", n)
-	}
-}
-
 // summary is the text of a report. r.mu is held.
 func (r *runner) summary(rep *Report) string {
 	var b strings.Builder
 	o := report.Options{
 		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal,
 	}
-	if r.resumable {
+	if left := rep.Stats.Outcomes[result.NotRun] + rep.Stats.Outcomes[result.Errored]; r.resumable && left > 0 {
 		o.Resume = "go test " + r.place.pkg + " -run " + testPattern(r.test) + " -evaltest.resume"
 	}
 	report.Text(&b, rep.Stats, o)
@@ -132,7 +118,7 @@ func (r *runner) summary(rep *Report) string {
 // -artifacts wants them, and shows an interrupted run's on the terminal: go
 // test may drop the output of a binary that it has interrupted.
 func (r *runner) publish(t *testing.T, rep *Report, stopped *halt) {
-	text := strings.Join(append(append([]string(nil), rep.failures...), rep.Summary), "\n") + "\n"
+	text := rep.text() + "\n"
 	err := r.file(t, rep, text)
 	if err != nil {
 		rep.Warnings = append(rep.Warnings, err.Error())

@@ -1,6 +1,7 @@
 package evaltest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -155,7 +156,8 @@ func header(s *settings, p place, test string, ds *dataset.Dataset, strategy run
 		Strategy: run.NameOf(strategy), Grader: run.NameOf(s.grader), Judge: run.NameOf(s.judge),
 		Samples: s.samples, Attempts: s.attempts,
 		Options: map[string]string{
-			"parallel": strconv.Itoa(s.parallel), "timeout": s.itemTimeout.String(), "attempt-timeout": s.attemptTimeout.String(),
+			"parallel": strconv.Itoa(s.parallel),
+			"timeout":  cmp.Or(s.itemTimeout, run.DefaultItemTimeout).String(), "attempt-timeout": cmp.Or(s.attemptTimeout, run.DefaultAttemptTimeout).String(),
 			"max-errored": strconv.Itoa(s.gate.MaxErrored), "max-ungraded": strconv.Itoa(s.gate.MaxUngraded),
 		},
 	}

@@ -262,7 +262,6 @@ type settings struct {
 func defaults() settings {
 	return settings{
 		parallel: batch.DefaultParallel, attempts: run.DefaultAttempts, samples: 1,
-		itemTimeout: run.DefaultItemTimeout, attemptTimeout: run.DefaultAttemptTimeout,
 	}
 }
 

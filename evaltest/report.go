@@ -2,6 +2,7 @@ package evaltest
 
 import (
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/goevals/evals/evaltest/gate"
@@ -30,12 +31,12 @@ type Report struct {
 	// Summary is the text that the test prints.
 	Summary string
 
-	failures []string // why the test fails, a line each
+	trouble []string // why the test fails, gates excepted, a line each
 }
 
 // Failed reports whether the test fails by this run as a whole. Without an
 // accuracy gate it also fails by its subtests.
-func (r *Report) Failed() bool { return len(r.failures) > 0 }
+func (r *Report) Failed() bool { return len(r.trouble) > 0 || gate.AnyFailed(r.Decisions) }
 
 // Records yields the run's records from its journal, the latest one of each
 // item's sample; an error ends it.
@@ -54,17 +55,22 @@ func (r *Report) Records() iter.Seq2[result.Record, error] {
 	}
 }
 
+// text is what a person is shown: first what the summary does not say. Some of
+// it quotes servers.
+func (r *Report) text() string {
+	var b strings.Builder
+	for _, why := range r.trouble {
+		b.WriteString(report.Escape(why, 2000) + "\n")
+	}
+	return b.String() + r.Summary
+}
+
 // print puts the report into the test's log and fails the test if it must.
 func (r *Report) print(t testing.TB) {
 	t.Helper()
-	text := ""
-	for _, f := range r.failures {
-		text += f + "\n"
-	}
-	text += r.Summary
 	if r.Failed() {
-		t.Error(text)
+		t.Error(r.text())
 	} else {
-		t.Log(text)
+		t.Log(r.text())
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
-	"github.com/goevals/evals/llm"
 )
 
 // Everything that is shown of an item is escaped: a byte 0x16 in a reply would
@@ -70,19 +69,25 @@ func details(r *result.Record, again string) string {
 	report.Failures(&b, slices.Values([]*result.Record{r}), report.FailureOptions{
 		Run: func(*result.Record) string { return again },
 	})
+	if r.Error != nil && r.Error.Stack != "" {
+		b.WriteString("  stack\n")
+		lines := strings.Split(strings.TrimSuffix(r.Error.Stack, "\n"), "\n")
+		for i, l := range lines {
+			if i == maxStack {
+				fmt.Fprintf(&b, "    %d more lines in the journal\n", len(lines)-i)
+				break
+			}
+			b.WriteString("    " + report.Escape(strings.ReplaceAll(l, "\t", "  "), 400) + "\n")
+		}
+	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// maxStack is how many lines of a panic's stack are shown.
+const maxStack = 40
 
 // write puts text into a test's log, after the place of the call to Run: the
 // framework's own lines would tell nobody anything.
 func write(tb testing.TB, site, text string) {
 	fmt.Fprintf(tb.Output(), "%s: %s\n", site, strings.ReplaceAll(text, "\n", "\n    "))
-}
-
-// errorKind is the kind of a record's error, "" for none.
-func errorKind(r *result.Record) llm.ErrorKind {
-	if r.Error == nil {
-		return ""
-	}
-	return r.Error.Kind
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goevals/evals/evaltest/batch"
+	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
 )
 
@@ -104,7 +105,7 @@ func (r *runner) answer(st *testing.T, u unit) *result.Record {
 		r.gov.took(rec.Duration)
 	}
 	if err := r.record(&rec); err != nil {
-		write(st, r.site, fmt.Sprintf("not recorded: %v", err))
+		write(st, r.site, "not recorded: "+report.Escape(err.Error(), 0))
 		st.Fail()
 	}
 	return &rec

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 )
 
@@ -106,7 +107,7 @@ func BenchmarkLoad(b *testing.B) {
 	rows, err := benchRows(&plain, 50<<20)
 	require.NoError(b, err)
 	var packed bytes.Buffer
-	z := stdgzip.NewWriter(&packed)
+	z := gzip.NewWriter(&packed)
 	_, err = z.Write(plain.Bytes())
 	require.NoError(b, err)
 	require.NoError(b, z.Close())

@@ -109,7 +109,7 @@ func (e *Error) Error() string {
 	switch {
 	case e.BadRows > 1:
 		fmt.Fprintf(&b, "\n(%s; %s well before the first trouble)", count(e.BadRows, "bad row"), rowsRead(e.Rows))
-	case e.Line > 0 || e.Rows > 0:
+	case e.Line > 0 || e.Rows > 0 || errors.Is(e.Err, ErrTruncated) || errors.Is(e.Err, ErrCorrupt):
 		fmt.Fprintf(&b, " (%s well before it)", rowsRead(e.Rows))
 	}
 	if e.Hint != "" {

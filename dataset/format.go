@@ -183,7 +183,7 @@ type format struct {
 var formats = []format{
 	{"PK\x03\x04", 0, "a zip archive (or a spreadsheet); unpack it, or export it as JSONL"},
 	{"PK\x05\x06", 0, "an empty zip archive"},
-	{"PAR1", 0, "a Parquet file; convert it to JSONL, for instance with duckdb: COPY (FROM 'x.parquet') TO 'x.jsonl'"},
+	{"PAR1", 0, "a Parquet file; convert it to JSONL, for instance with duckdb: COPY (FROM 'rows.parquet') TO 'rows.jsonl'"},
 	{"ARROW1", 0, "an Arrow file; convert it to JSONL"},
 	{"Obj\x01", 0, "an Avro file; convert it to JSONL"},
 	{"SQLite format 3\x00", 0, "an SQLite database; export the table as JSONL"},

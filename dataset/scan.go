@@ -261,9 +261,7 @@ func hint(err error) string {
 		return "No row of it can be trusted: download or write the file again."
 	case errors.Is(err, ErrDuplicateID):
 		return "Ids name subtests and records, so each may stand once. Rename one, or map another column: dataset.Fields(dataset.Mapping{ID: \"…\"})."
-	case errors.Is(err, ErrLineTooLong), errors.Is(err, ErrField), errors.Is(err, ErrTarget), errors.Is(err, ErrFormat):
-		return ""
-	case errors.Is(err, ErrSyntax), errors.Is(err, ErrRow):
+	case errors.Is(err, ErrSyntax), errors.Is(err, errNotObject):
 		return "A file holds one JSON object a line, in UTF-8; no row is skipped. A JSON document that spans lines becomes one with: jq -c . (a list: jq -c '.[]')."
 	}
 	return ""

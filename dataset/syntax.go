@@ -63,6 +63,9 @@ func invalidUTF8(b []byte) int {
 	return len(b)
 }
 
+// errNotObject is part of the text of errors about rows of another kind.
+var errNotObject = errors.New("not an object")
+
 // notObject refuses a row that begins with something other than a brace.
 func (r *rowReader) notObject(kind jsontext.Kind, row []byte) error {
 	what := ""
@@ -89,7 +92,7 @@ func (r *rowReader) notObject(kind jsontext.Kind, row []byte) error {
 	if _, err := r.dec.ReadToken(); err != io.EOF {
 		return fmt.Errorf("%w: the row does not begin with { but with %s", ErrSyntax, quote(string(row[:min(len(row), 24)])))
 	}
-	return fmt.Errorf("%w: the row is %s, not an object", ErrRow, what)
+	return fmt.Errorf("%w: the row is %s, %w", ErrRow, what, errNotObject)
 }
 
 // trailing refuses text after the row's object.

@@ -30,7 +30,9 @@ func (z *zstdInput) Read(p []byte) (int, error) {
 	}
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("%w: the zstd data ends too early", ErrTruncated)
+		if err = z.walk.end(); err == nil {
+			err = fmt.Errorf("%w: the zstd data ends too early", ErrTruncated)
+		}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
 		err = fmt.Errorf("%w: a zstd window of more than 128 MiB; recompress it without --ultra --long", ErrFormat)
 	case errors.Is(err, zstd.ErrUnknownDictionary):

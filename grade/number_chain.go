@@ -1,0 +1,214 @@
+package grade
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A link is what the text between two numbers makes of them.
+type link int
+
+const (
+	linkNone link = iota // they have nothing to do with each other
+	linkOp               // 9 * 2, 9 eggs times 2
+	linkEq               // 9 * 2 = 18
+	linkIs               // "9 times 2 is 18": an equation only behind an operator
+	linkAlso             // 18 or 20, 5 hours and 30 minutes, 18, 20, 18 20
+)
+
+// A numberChain is one statement made of numbers: tokens first to last, joined
+// by operators and equals signs. result is the token that is its value; -1 if
+// it is an expression that was not worked out.
+type numberChain struct {
+	first, last, result int
+	equation            bool
+}
+
+// numberChains groups the tokens of s into chains, in order.
+func numberChains(s string, tokens []numberToken) []numberChain {
+	var chains []numberChain
+	for i := 0; i < len(tokens); {
+		c := chainAt(s, tokens, i)
+		chains = append(chains, c)
+		i = c.last + 1
+	}
+	return chains
+}
+
+func chainAt(s string, tokens []numberToken, first int) numberChain {
+	c := numberChain{first: first, last: first}
+	side, firstSide, op := first, -1, false // side: where the current side of the equation begins
+	for c.last+1 < len(tokens) {
+		l, words := linkBetween(s, &tokens[c.last], &tokens[c.last+1])
+		if l == linkIs && op {
+			l = linkEq
+		} else if l == linkEq && words > 1 && !op {
+			break
+		}
+		if l == linkOp {
+			op = true
+		} else if l == linkEq {
+			if firstSide < 0 {
+				firstSide = c.last
+			}
+			side, c.equation = c.last+1, true
+		} else {
+			break
+		}
+		c.last++
+	}
+	switch {
+	case side == c.last && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
+		c.result = side
+	case firstSide == first:
+		c.result = first
+	default:
+		c.result = -1
+	}
+	return c
+}
+
+// openEnded reports an operator that joins the number to something that is no
+// number: x + 5, 5 * y.
+func openEnded(s string, first, last *numberToken, equation bool) bool {
+	if !equation {
+		before := strings.TrimRight(s[max(0, first.start-8):first.start], " $(")
+		if r, n := utf8.DecodeLastRuneInString(before); strings.ContainsRune("+×·÷^", r) && r != utf8.RuneError && len(before) > n {
+			return true
+		}
+	}
+	after := strings.TrimLeft(s[last.end:min(len(s), last.end+8)], " $)")
+	r, n := utf8.DecodeRuneInString(after)
+	if strings.ContainsRune("+×·÷^", r) && r != utf8.RuneError {
+		return hasWord(after[n:])
+	}
+	return false
+}
+
+// opWords join two numbers like an operator.
+var opWords = map[string]bool{
+	"times": true, "plus": true, "minus": true, "by": true, "x": true, "of": true, "mal": true, "por": true, "fois": true, "multiplied": true, "divided": true,
+}
+
+// eqWords stand for an equals sign.
+var eqWords = map[string]bool{"is": true, "equals": true, "gives": true, "makes": true, "are": true, "ist": true, "es": true, "get": true}
+
+// alsoWords join two answers.
+var alsoWords = map[string]bool{
+	"or": true, "and": true, "to": true, "und": true, "oder": true, "bis": true, "y": true, "o": true, "et": true, "ou": true, "e": true, "или": true, "и": true, "либо": true,
+	"或": true, "和": true, "到": true, "または": true, "と": true, "maybe": true, "perhaps": true, "possibly": true,
+}
+
+// breakWords begin a new clause: what follows explains.
+var breakWords = map[string]bool{
+	"because": true, "since": true, "when": true, "if": true, "where": true, "so": true, "with": true, "as": true, "for": true, "after": true, "while": true,
+	"which": true, "that": true, "then": true, "but": true, "from": true, "using": true, "given": true, "let": true,
+}
+
+// compoundUnits make one quantity out of two numbers: 5 feet 11.
+var compoundUnits = map[string]bool{
+	"hours": true, "hour": true, "hrs": true, "hr": true, "h": true, "minutes": true, "minute": true, "min": true, "mins": true, "feet": true, "foot": true, "ft": true,
+	"pounds": true, "lbs": true, "lb": true, "years": true, "year": true, "weeks": true, "week": true, "days": true, "day": true, "months": true, "month": true,
+	"kg": true, "km": true, "m": true, "meters": true, "dollars": true, "gallons": true, "yards": true, "dozen": true,
+}
+
+// linkBetween reads the text between a and b; words is how many words stand in
+// it before the operator.
+func linkBetween(s string, a, b *numberToken) (l link, words int) {
+	const far = 80
+	if b.start < a.end || b.start-a.end > far {
+		return linkNone, 0
+	}
+	between := s[a.end:b.start]
+	between = strings.ReplaceAll(strings.ReplaceAll(between, "\n=", "="), "\n =", "=")
+	if strings.ContainsAny(between, ".;!?\n:|") {
+		return linkNone, 0
+	}
+	if approximates(b.hedge) && strings.Trim(between, " $)}=") == "" {
+		return linkEq, 0
+	}
+	if k := strings.IndexAny(between, "=→"); k >= 0 && !strings.Contains(between, ",") {
+		w := strings.FieldsFunc(between[:k], notWord)
+		if len(w) > 3 || broken(w) {
+			return linkNone, 0
+		}
+		return linkEq, len(w)
+	}
+	w := strings.FieldsFunc(between, notWord)
+	if strings.ContainsAny(between, ",、") {
+		return commaLink(w)
+	}
+	return wordLink(between, w, a, b)
+}
+
+func notWord(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '\\' }
+
+func broken(words []string) bool {
+	for _, w := range words {
+		if breakWords[strings.ToLower(w)] || alsoWords[strings.ToLower(w)] {
+			return true
+		}
+	}
+	return false
+}
+
+// approximates reports the hedges that also stand for an equals sign.
+func approximates(hedge string) bool {
+	return hedge == "≈" || hedge == "≅" || hedge == "≃" || hedge == "∼"
+}
+
+// commaLink is the link of a comma: a list, or "18, or 20", or "…, which is 18".
+func commaLink(w []string) (link, int) {
+	switch n := len(w); {
+	case n == 0:
+		return linkAlso, 0
+	case n <= 3 && alsoWords[strings.ToLower(w[n-1])]:
+		return linkAlso, 0
+	case n <= 4 && eqWords[strings.ToLower(w[n-1])]:
+		return linkIs, 0
+	}
+	return linkNone, 0
+}
+
+func wordLink(between string, w []string, a, b *numberToken) (link, int) {
+	n := len(w)
+	if n > 0 && breaksBefore(w[:n-1]) {
+		return linkNone, 0
+	}
+	signs := strings.Trim(between, " $(){}[]\"'`")
+	switch {
+	case strings.ContainsAny(signs, "+-–×·/÷^⋅−") && n <= 3 && !broken(w):
+		return linkOp, n
+	case strings.HasSuffix(signs, "*") && n <= 3 && !broken(w):
+		return linkOp, n
+	case n == 0 && strings.Trim(signs, "*_&") == "":
+		return linkAlso, 0
+	case n == 0 || n > 4:
+		return linkNone, 0
+	}
+	switch last := strings.ToLower(w[n-1]); {
+	case opWords[last]:
+		return linkOp, n
+	case eqWords[last]:
+		return linkIs, n
+	case alsoWords[last]:
+		return linkAlso, n
+	case n == 1 && compoundUnits[last] && (b.unit || b.scale == 0):
+		return linkAlso, n
+	}
+	if a.unit && n == 0 {
+		return linkAlso, 0
+	}
+	return linkNone, 0
+}
+
+// breaksBefore reports a clause that ends before the last word: "18 because x is".
+func breaksBefore(words []string) bool {
+	for _, w := range words {
+		if lw := strings.ToLower(w); breakWords[lw] && lw != "which" && lw != "that" {
+			return true
+		}
+	}
+	return false
+}

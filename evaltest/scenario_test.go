@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,11 +22,15 @@ const hostile = "ok\x16--- FAIL: TestChild/france (0.00s)\n\x16=== RUN   TestGho
 
 var wrong = answers{"spain": "Barcelona", "peru": "Cusco"}
 
-func strategy(f func(context.Context, dataset.Item) (string, error)) evaltest.Strategy {
-	return evaltest.StrategyFunc(func(ctx context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
-		text, err := f(ctx, it)
-		return llm.Response{Text: text}, err
-	})
+// strategy answers with a text. It has a name that does not change when this
+// file does.
+type strategy func(context.Context, dataset.Item) (string, error)
+
+func (strategy) Name() string { return "strategy" }
+
+func (f strategy) Execute(ctx context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
+	text, err := f(ctx, it)
+	return llm.Response{Text: text}, err
 }
 
 // scenarios are what a child can play.
@@ -81,6 +86,20 @@ var scenarios = map[string]func(*testing.T){
 	},
 	"slow": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 40), slow(50*time.Millisecond), exact, evaltest.Parallel(4), evaltest.MinAccuracy(0.9))
+	},
+	"large": func(t *testing.T) {
+		padding := strings.Repeat("x", 1000)
+		s := strategy(func(_ context.Context, it dataset.Item) (string, error) { return it.Target + " " + padding, nil })
+		evaltest.Run(t, capitals(t, 40), s, evaltest.Grader(grade.Includes()), evaltest.Attempts(1), evaltest.Parallel(4))
+	},
+	"ignores its context": func(t *testing.T) {
+		s := strategy(func(_ context.Context, it dataset.Item) (string, error) {
+			if it.ID == "spain" {
+				select {}
+			}
+			return it.Target, nil
+		})
+		evaltest.Run(t, capitals(t, 4), s, exact)
 	},
 	"slow, then another": func(t *testing.T) {
 		t.Run("first", func(t *testing.T) { evaltest.Run(t, capitals(t, 40), slow(100*time.Millisecond), exact) })

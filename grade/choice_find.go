@@ -1,0 +1,260 @@
+package grade
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
+)
+
+var (
+	struckOut = regexp.MustCompile(`(?s)~~.+?~~`)
+	texText   = regexp.MustCompile(`\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|boxed|fbox|emph|underline)\s*\{([^{}]*)\}`)
+	htmlTag   = regexp.MustCompile(`(?i)</?(?:b|i|u|strong|em|code|span|p|div|br|mark)(?:\s[^<>]{0,200})?/?>`)
+	emphasis  = strings.NewReplacer("**", "", "*", "", "`", "", "$", "", `\(`, "", `\)`, "", `\[`, "", `\]`, "", "__", "", `\,`, " ", `\ `, " ")
+)
+
+// plainText makes characters plain without touching the text's layout. What
+// is struck out is withdrawn.
+func plainText(s string) string {
+	s = width.Fold.String(norm.NFC.String(strings.ToValidUTF8(s, "\ufffd")))
+	return struckOut.ReplaceAllString(strings.Map(plain, s), " ")
+}
+
+// undress removes what makes words look nice.
+func undress(s string) string {
+	s = emphasis.Replace(s)
+	for range 3 {
+		if !strings.Contains(s, "\\") {
+			break
+		}
+		s = texText.ReplaceAllString(s, "$1")
+	}
+	if strings.Contains(s, "<") {
+		s = htmlTag.ReplaceAllString(s, "")
+	}
+	return s
+}
+
+// findChoice finds the option that a reply chooses.
+func findChoice(text string, o choiceOptions) claim {
+	t := plainText(text)
+	strong, after, line := lastMarked(t, o)
+	if strong.kind == claimNothing {
+		if c := weakClaims(undress(t), o); c.kind != claimNothing {
+			return c
+		}
+		return unstated(undress(t), o)
+	}
+	if c, ok := corrected(undress(t[after:]), o); ok {
+		return c
+	}
+	if weak := weakClaims(undress(t[line:]), o); weak.kind == claimChoice && weak.set != strong.set ||
+		weak.kind == claimAmbiguous && strong.kind == claimChoice {
+		return claim{kind: claimAmbiguous, text: strong.text + " … " + weak.text,
+			why: "the reply states " + quote(strong.text) + " and then " + quote(weak.text)}
+	}
+	return strong
+}
+
+// maxPayload is how far behind a marker an answer is read.
+const maxPayload = 1 << 12
+
+// lastMarked returns what the last marker states, the offset behind it, and
+// the offset behind its line.
+func lastMarked(t string, o choiceOptions) (c claim, after, line int) {
+	marks := choiceMarks(t, o)
+	for i := len(marks) - 1; i >= 0; i-- {
+		m := marks[i]
+		payload := t[m.end:min(m.stop, m.end+maxPayload)]
+		c := readClaim(undress(payload), o)
+		if c.kind == claimNothing {
+			if !blocks(t, m) {
+				continue
+			}
+			c = claim{kind: claimNone, text: lineOf(payload), why: "the last marker " + quote(m.name) + " names no option: " + quote(lineOf(payload))}
+		}
+		c.how = "marker " + quote(m.name) + ", " + c.how
+		lead := len(payload) - len(strings.TrimLeft(payload, " \t\r\n"))
+		line = m.end + len(payload)
+		if k := strings.IndexByte(payload[lead:], '\n'); k >= 0 {
+			line = m.end + lead + k
+		}
+		return c, min(m.end+lead+behindLetter(payload[lead:]), len(t)), line
+	}
+	return claim{}, 0, 0
+}
+
+// behindLetter returns the offset behind the first word.
+func behindLetter(s string) int {
+	if n := strings.IndexAny(s, " \t\r\n.,;"); n >= 0 {
+		return n
+	}
+	return len(s)
+}
+
+// blocks reports a marker that announces the answer, at the start of its line
+// or as a box or tag, so that one before it does not count, even if no option
+// follows.
+func blocks(t string, m answerMark) bool {
+	switch m.kind {
+	case markBox, markTag, markHash:
+		return !isBlank(t[m.end:m.stop])
+	case markColon:
+	default:
+		return false
+	}
+	if m.name == otherMark || isBlank(t[m.end:m.stop]) && m.stop < len(t) {
+		return false
+	}
+	start := strings.LastIndexByte(t[:m.start], '\n') + 1
+	if m.start-start > 64 {
+		return false
+	}
+	for _, w := range strings.Fields(strings.Trim(t[start:m.start], " \t#*_>`-\"'({[")) {
+		switch strings.ToLower(strings.Trim(w, "*_")) {
+		case "the", "final", "my", "correct", "best", "so", "therefore", "hmm,", "actually,", "wait,":
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// otherMark names a marker that is not a word for "answer".
+const otherMark = "choice:"
+
+// otherMarks are further words that announce a choice.
+var otherMarks = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:choice|option|selection|selected|solution|lösung|conclusion|verdict|decision|auswahl|elección|choix|scelta|escolha|opción|opção|opzione|lettre|letra|lettera|letter|выбор|вариант|(?:correct|right|best|proper)(?: (?:one|option|choice|statement|letter|response|selection))?|final)["'*_` + "`" + `]*(?:\s*[:=]|\s+[-–]\s|\s+(?:is|was|would be|should be|must be|ist|est|es|è|é)\b:?)` +
+	`|(?:选项|選項|选择|選擇|正解|应选|應選|故选|故選)(?:是|为|為)?[:：]?`)
+
+// choiceMarks returns the places where an answer is announced, in order.
+func choiceMarks(t string, o choiceOptions) []answerMark {
+	var marks []answerMark
+	for _, m := range answerMarks(t) {
+		if m.name == "A:" {
+			c := readLetters(strings.TrimLeft(lineOf(undress(t[m.end:min(m.stop, m.end+maxPayload)])), openers), "", "", o, false)
+			if c.kind == claimNothing || trimBlank(strings.Trim(c.rest, trailers+".")) != "" {
+				continue // a label: A: Paris
+			}
+		}
+		marks = append(marks, m)
+	}
+	for _, m := range otherMarks.FindAllStringIndex(t, -1) {
+		marks = append(marks, answerMark{kind: markColon, name: otherMark, start: m[0], end: m[1], stop: len(t)})
+	}
+	for _, m := range lineMarks(t, o) {
+		end := m.start + len(lineOf(t[m.start:]))
+		inside := func(other answerMark) bool { return other.start >= m.start && other.start < end }
+		if !slices.ContainsFunc(marks, inside) {
+			marks = append(marks, m)
+		}
+	}
+	slices.SortStableFunc(marks, func(a, b answerMark) int { return a.start - b.start })
+	for i := range marks {
+		if marks[i].name == otherMark && i+1 < len(marks) {
+			marks[i].stop = max(marks[i].end, marks[i+1].start)
+		}
+	}
+	return marks
+}
+
+// label is an option's label at the start of a line.
+var label = regexp.MustCompile(`^[\s>*_("\[-]*([A-Za-z])(?:[)\]}.:][)\]*_"']*|[*_]+[.:)]?)(?:\s|$)`)
+
+// lineMarks returns the first and the last line where they are an answer by
+// themselves: a letter, a letter with its text, or an option's text. A list
+// of the options is none.
+func lineMarks(t string, o choiceOptions) []answerMark {
+	first := len(t) - len(strings.TrimLeft(t, " \t\r\n"))
+	end := len(strings.TrimRight(t, " \t\r\n"))
+	if first >= end {
+		return nil
+	}
+	firstEnd, last := end, first
+	if k := strings.IndexByte(t[first:end], '\n'); k >= 0 {
+		firstEnd = first + k
+		last = first + strings.LastIndexByte(t[first:end], '\n') + 1
+	}
+	listed := listsOptions(t, o)
+	var marks []answerMark
+	if lineAnswers(t[first:firstEnd], o, listed, firstEnd == end) {
+		marks = append(marks, answerMark{kind: markCustom, name: "the first line", start: first, end: first, stop: end})
+	}
+	if last > first && lineAnswers(t[last:end], o, listed, false) && !o.isLetter(lineOf(t[before(t, last):last])) {
+		marks = append(marks, answerMark{kind: markCustom, name: "the last line", start: last, end: last, stop: end})
+	}
+	if last == first && len(marks) == 1 {
+		marks[0].name = "the whole reply"
+	}
+	return marks
+}
+
+// before returns the start of the last line with anything in it before at.
+func before(t string, at int) int {
+	return strings.LastIndexByte(strings.TrimRight(t[:at], " \t\r\n"), '\n') + 1
+}
+
+// isLetter reports a line that is nothing but an option's letter.
+func (o choiceOptions) isLetter(line string) bool {
+	_, ok := o.index(strings.Trim(undress(line), trailers+openers+"."))
+	return ok
+}
+
+// listsOptions reports whether two lines or more carry labels of different
+// options, or are the texts of different options.
+func listsOptions(t string, o choiceOptions) bool {
+	var labels, texts choiceSet
+	for line := range strings.Lines(t) {
+		if len(line) > maxPayload {
+			continue
+		}
+		if m := label.FindStringSubmatch(line); m != nil {
+			if i, ok := o.index(m[1]); ok {
+				labels |= 1 << i
+			}
+		}
+		if len(o.keys) > 0 && len(line) < 200 && texts.size() < 2 {
+			texts |= o.withText(line)
+		}
+		if labels.size() > 1 || texts.size() > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
+	if len(line) > maxPayload {
+		return false
+	}
+	line = trimBlank(undress(line))
+	c := readClaim(line, o)
+	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!")) == "" && len(c.text) <= 8 && c.how != "an option's text"
+	switch {
+	case c.kind == claimNothing:
+		return false
+	case lone:
+		return only || strings.HasPrefix(strings.TrimLeft(line, openers), c.text)
+	case listed:
+		return false
+	case only:
+		return c.kind != claimChoice || c.how != "letter" || !initialOnly(line, c, o)
+	case c.kind == claimChoice && c.how == "an option's text":
+		return true
+	}
+	m := label.FindStringSubmatch(line)
+	return m != nil && c.kind == claimChoice && !initialOnly(line, c, o) || m != nil && c.kind == claimAmbiguous
+}
+
+// initialOnly reports "A. Smith wrote it": a letter that is also a word, with a
+// full stop and a text that is not its option's.
+func initialOnly(line string, c claim, o choiceOptions) bool {
+	if !strings.ContainsAny(c.text, "aAiI") || !strings.HasPrefix(c.rest, ".") || len(o.keys) == 0 {
+		return false
+	}
+	text := strings.TrimLeft(c.rest, ". ")
+	return text != "" && o.withText(text) == 0 && !reasons[strings.ToLower(firstWord(text))]
+}

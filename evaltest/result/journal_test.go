@@ -182,7 +182,9 @@ func TestAppend(t *testing.T) {
 		warnings     int
 	}{
 		{"closed", "it is compressed, and has an end that is not the last line any more",
-			func(t *testing.T, w *result.Writer, _ string) { require.NoError(t, w.Close(result.End{Reason: "interrupt"})) }, 0},
+			func(t *testing.T, w *result.Writer, _ string) {
+				require.NoError(t, w.Close(result.End{Reason: "interrupt"}))
+			}, 0},
 		{"aborted", "plain, no end", func(t *testing.T, w *result.Writer, _ string) { require.NoError(t, w.Abort()) }, 0},
 		{"torn tail", "the kill came in the middle of a write", func(t *testing.T, w *result.Writer, path string) {
 			require.NoError(t, w.Abort())

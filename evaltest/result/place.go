@@ -79,7 +79,7 @@ func folder(name string) string {
 	}
 	sum := sha256.Sum256([]byte(name))
 	hash := strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10])) // 80 bits: 16 letters
-	slug = strings.ReplaceAll(slug, ".", "-") // "com1.txt~…" would be a device on Windows
+	slug = strings.ReplaceAll(slug, ".", "-")                            // "com1.txt~…" would be a device on Windows
 	return strings.Trim(slug[:min(len(slug), maxName-17)], "-_") + "~" + hash
 }
 

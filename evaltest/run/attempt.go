@@ -54,28 +54,39 @@ func (o *one) run(ctx context.Context) {
 }
 
 // pause waits before attempt n+1. It reports false if there will be none: the
-// run was interrupted, or the item's time would be up.
+// run was interrupted, or the item's time would be up. It does not wait for a
+// deadline that comes first.
 func (o *one) pause(ctx context.Context, n int, wait time.Duration) bool {
-	if left, fits := call.Fits(ctx, wait); !fits && o.parent.Err() == nil {
-		if end, ok := o.parent.Deadline(); !ok || time.Until(end) > left {
-			o.set(func(rec *result.Record) {
-				if rec.Error != nil { // its kind is why; unparsed answers keep their verdict
-					rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's time are left)",
-						n+1, call.Round(wait), call.Round(max(left, 0)))
-				}
-			})
-			return false
-		}
-	}
-	if err := call.Sleep(ctx, wait); err == nil {
-		return true
-	}
-	if o.parent.Err() != nil {
+	left, fits := call.Fits(ctx, wait)
+	switch {
+	case o.parent.Err() != nil || !fits && o.runEndsFirst(ctx):
 		o.interrupted(fmt.Sprintf("before attempt %d", n+1))
-	} else {
+		return false
+	case !fits && o.rec.Error == nil: // an answer came, and the time for a better one is up
 		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up before attempt %d", o.c.itemTimeout(), n+1))
+		return false
+	case !fits: // why the call failed says more than that no time is left
+		o.set(func(rec *result.Record) {
+			rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's %v are left)",
+				n+1, call.Round(wait), call.Round(max(left, 0)), o.c.itemTimeout())
+		})
+		return false
 	}
-	return false
+	if call.Sleep(ctx, wait) != nil {
+		o.interrupted(fmt.Sprintf("before attempt %d", n+1)) // the item's own deadline lies after the wait
+		return false
+	}
+	return true
+}
+
+// runEndsFirst reports whether the run's deadline comes before the item's own.
+func (o *one) runEndsFirst(ctx context.Context) bool {
+	run, ok := o.parent.Deadline()
+	if !ok {
+		return false
+	}
+	item, _ := ctx.Deadline()
+	return !run.After(item)
 }
 
 // attempt lets the strategy answer once and books what that cost.
@@ -94,9 +105,13 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 		})
 		return resp, err
 	})
+	failure := o.failure(err)
 	o.mu.Lock()
-	o.endAttempt(resp, err, o.failure(err), tries)
-	o.mu.Unlock()
+	defer o.mu.Unlock()
+	if o.left { // booked when it was abandoned
+		return resp, errAbandoned
+	}
+	o.endAttempt(resp, err, failure, tries)
 	return resp, err
 }
 
@@ -104,6 +119,12 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int) {
 	took := time.Since(o.began)
 	calls := o.log.Calls()
+	model := resp.Model
+	for _, k := range calls {
+		if k.Response.Model != "" && resp.Model == "" { // an application seldom says
+			model = k.Response.Model
+		}
+	}
 	if len(calls) == 0 {
 		calls = []llm.Call{{Response: resp, Err: err}}
 	}
@@ -111,7 +132,7 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tr
 	o.log = nil
 	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{
 		Number: o.number, Start: o.began.UTC(), Duration: took, Tries: tries,
-		Finish: resp.Finish, Model: resp.Model, Usage: spent.usage, Error: failure,
+		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
 	})
 	o.cost.add(spent)
 	o.rec.Latency = spent.model
@@ -129,14 +150,15 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tr
 func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) step {
 	kind := llm.KindOf(err)
 	switch {
-	case err != nil && o.parent.Err() != nil && kind != llm.KindPanic:
+	case err != nil && o.parent.Err() != nil && kind != llm.KindPanic,
+		errors.Is(err, call.ErrNoTime) && o.runEndsFirst(ctx):
 		o.interrupted(fmt.Sprintf("in attempt %d", n))
 	case kind == llm.KindBlocked:
 		o.end(result.Blocked, o.failure(err))
 	case err != nil && ctx.Err() != nil && kind != llm.KindPanic:
 		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up in attempt %d: %w", o.c.itemTimeout(), n, err))
 	case kind == llm.KindUnusable:
-		return o.unusable(err)
+		return o.unusable(n, err)
 	case err != nil:
 		o.fail(kind, err)
 		// A rate limit here has used up its own tries; it never advances the
@@ -176,8 +198,8 @@ func (o *one) truncated(n int) step {
 
 // unusable is the strategy's own word for Unparsed: an answer came, and there
 // is nothing in it to compare.
-func (o *one) unusable(err error) step {
-	o.verdict(grade.Verdict{
+func (o *one) unusable(n int, err error) step {
+	o.graded(n, grade.Verdict{
 		Mark: grade.Unparsed, Reason: grade.ReasonInvalid,
 		How: "strategy: " + NameOf(o.c.Strategy), Why: err.Error(),
 	})
@@ -198,7 +220,11 @@ func (o *one) fail(kind llm.ErrorKind, err error) {
 
 // interrupted makes the item one to be run again.
 func (o *one) interrupted(where string) {
-	why := fmt.Sprintf("interrupted %s: %v: a resumed run asks again", where, context.Cause(o.parent))
+	cause := context.Cause(o.parent)
+	if cause == nil {
+		cause = errors.New("the run would end before the next call")
+	}
+	why := fmt.Sprintf("interrupted %s: %v: a resumed run asks again", where, cause)
 	o.set(func(rec *result.Record) { o.interrupt(rec, why) })
 }
 

@@ -31,8 +31,7 @@ func (o *one) grade(ctx context.Context, n int, resp llm.Response) step {
 	case err != nil:
 		o.fail(llm.KindOf(err), err)
 	default:
-		o.verdict(v)
-		o.set(func(rec *result.Record) { rec.Attempts[n-1].Verdict = rec.Verdict })
+		o.graded(n, v)
 		if v.Mark == grade.Unparsed {
 			return again
 		}
@@ -72,6 +71,12 @@ func (o *one) verdict(v grade.Verdict) {
 	o.set(func(rec *result.Record) {
 		rec.Verdict, rec.Score, rec.Outcome, rec.Error = &v, v.Score, outcomeOf(v.Mark), nil
 	})
+}
+
+// graded makes the outcome rest on v, which is attempt n's.
+func (o *one) graded(n int, v grade.Verdict) {
+	o.verdict(v)
+	o.set(func(rec *result.Record) { rec.Attempts[n-1].Verdict = rec.Verdict })
 }
 
 func outcomeOf(m grade.Mark) result.Outcome {

@@ -46,9 +46,8 @@ func (c *Config) Item(ctx context.Context, item dataset.Item, sample int) result
 		c: c, item: item, sample: sample, parent: ctx,
 		rec: result.Record{Item: result.ItemOf(item), Sample: sample, Start: time.Now().UTC()},
 	}
-	own, cancel := context.WithCancel(ctx)
+	own, cancel := ctx, func() {}
 	if d := c.itemTimeout(); d > 0 {
-		cancel()
 		own, cancel = context.WithTimeout(ctx, d)
 	}
 	defer cancel()
@@ -150,7 +149,8 @@ func (o *one) abandon() result.Record {
 	o.left = true
 	abandoned.Add(1)
 	if o.log != nil { // in an attempt: what its calls have spent counts
-		o.endAttempt(llm.Response{}, &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}, nil, 0)
+		e := &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}
+		o.endAttempt(llm.Response{}, e, o.failure(e), 0)
 	}
 	rec := o.rec
 	rec.Attempts = append([]result.Attempt(nil), o.rec.Attempts...)

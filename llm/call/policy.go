@@ -35,9 +35,13 @@ func (p Policy) Check() error {
 	return p.Backoff.Check()
 }
 
-// ErrBusy is wrapped by the error of an attempt whose tries are used up, or
-// whose context would end before the provider is to be asked again.
-var ErrBusy = errors.New("call: the provider stayed busy")
+// Errors of [Policy.Do], beside the rate limit itself.
+var (
+	// ErrBusy is wrapped where all tries met a rate limit.
+	ErrBusy = errors.New("call: the provider stayed busy")
+	// ErrNoTime is wrapped where ctx would end before the next try.
+	ErrNoTime = errors.New("call: no time to wait for a busy provider")
+)
 
 // Do calls try until it returns something else than a rate limit, up to Tries
 // times, and returns what the last one did. It waits as long as the provider
@@ -57,9 +61,12 @@ func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response,
 		if n >= tries {
 			return resp, fmt.Errorf("%w through %d tries: %w", ErrBusy, n, err)
 		}
-		wait := p.Backoff.Wait(n, RetryAfter(err))
+		wait := RetryAfter(err)
+		if wait <= 0 {
+			wait = p.Backoff.Wait(n, 0)
+		}
 		if left, fits := Fits(ctx, wait); !fits {
-			return resp, fmt.Errorf("%w: try %d would come in %v, and %v are left: %w", ErrBusy, n+1, Round(wait), Round(left), err)
+			return resp, fmt.Errorf("%w: try %d would come in %v, and %v are left: %w", ErrNoTime, n+1, Round(wait), Round(left), err)
 		}
 		if e := Sleep(ctx, wait); e != nil {
 			return resp, fmt.Errorf("%w while waiting to try again: %w", e, err)

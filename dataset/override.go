@@ -167,6 +167,10 @@ func (ov *overrider) readFile(path string, open opener) error {
 		return fileError(path, err)
 	}
 	defer f.Close()
+	return ov.readFrom(path, f)
+}
+
+func (ov *overrider) readFrom(path string, r io.Reader) error {
 	var last Override
 	cfg := &config{maxLine: DefaultMaxLine}
 	cfg.decode = func(row json.RawMessage) (Item, error) {
@@ -174,7 +178,7 @@ func (ov *overrider) readFile(path string, open opener) error {
 		last, err = parseOverride(row)
 		return Item{ID: last.ID}, err
 	}
-	return scanFile(cfg, path, f, true, func(_ *Item, line int) error {
+	return scanFile(cfg, path, r, true, func(_ *Item, line int) error {
 		o := last
 		o.from = fmt.Sprintf("%s:%d", path, line)
 		return ov.add(&o)

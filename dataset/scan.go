@@ -184,8 +184,11 @@ func (s *scan) finish(it *Item) error {
 	if s.cfg.decode != nil {
 		row := it.Raw
 		made, err := s.cfg.decode(json.RawMessage(row))
+		if err != nil && !errors.Is(err, ErrOverride) {
+			err = fmt.Errorf("%w: %w", ErrRow, err)
+		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrRow, err)
+			return err
 		}
 		*it = made
 		it.Raw = row

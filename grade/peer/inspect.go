@@ -71,6 +71,7 @@ func newInspect(o InspectOptions) *rule {
 	if o.TrimPunctuation {
 		r.name = "inspect@0.3.261.match(" + args + ")"
 		r.source.version = "0.3.261"
+		r.about += `; !?:;()[]{}'" and backquotes around it dropped`
 	}
 	return r
 }

@@ -224,9 +224,16 @@ func TestInspectMatchCase(t *testing.T) {
 }
 
 func TestMGSMPrefix(t *testing.T) {
-	v, err := apply(t, peer.SimpleEvalsMGSM("答案"), "答案：18", "18")
-	require.NoError(t, err)
-	assert.Equal(t, grade.Correct, v.Mark)
+	named, ok := peer.Lookup("simple-evals.mgsm(prefix=答案)")
+	require.True(t, ok)
+	for _, g := range []grade.Grader{named, peer.SimpleEvalsMGSM("答案")} {
+		v, err := apply(t, g, "答案：18", "18")
+		require.NoError(t, err)
+		assert.Equal(t, grade.Correct, v.Mark)
+		assert.Equal(t, "simple-evals.mgsm(prefix=答案)", grade.NameOf(g))
+	}
+	_, ok = peer.Lookup("simple-evals.mgsm(prefix=)")
+	assert.False(t, ok)
 }
 
 // Graders are shared by all workers of a run.

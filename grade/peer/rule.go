@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/grade"
@@ -56,8 +57,14 @@ func Rules() []Rule {
 }
 
 // Lookup returns the grader of the rule called name, and whether there is one.
-// Names are compared exactly.
+// Names are compared exactly. Beside the names of [Rules] it knows
+// "simple-evals.mgsm(prefix=…)" with any prefix.
 func Lookup(name string) (grade.Grader, bool) {
+	if rest, ok := strings.CutPrefix(name, "simple-evals.mgsm(prefix="); ok {
+		if prefix, ok := strings.CutSuffix(rest, ")"); ok && prefix != "" {
+			return newMGSM(prefix), true
+		}
+	}
 	for _, r := range Rules() {
 		if r.Name == name {
 			return r.Grader, true

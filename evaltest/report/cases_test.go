@@ -152,8 +152,8 @@ func TestU10UnknownIsNotZero(t *testing.T) {
 		},
 		{
 			"not a number", "a damaged journal adds nothing",
-			[]*result.Record{priced(0, "0.5"), priced(1, "NaN"), priced(2, "-1"), priced(3, "1e999999999"), priced(4, "1e-999999999"), priced(5, strings.Repeat("9", 1000))},
-			[]string{">= $0.5, 5 rows unpriced"},
+			[]*result.Record{priced(0, "0.5"), priced(1, "NaN"), priced(2, "-1"), priced(3, "1e999999999"), priced(4, "1e-999999999"), priced(6, "1e100"), priced(7, "1e-100"), priced(5, strings.Repeat("9", 1000))},
+			[]string{">= $0.5, 7 rows unpriced"},
 		},
 		{
 			"no floats", "ten times 0.1 is 1, and the smallest price is kept",

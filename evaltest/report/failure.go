@@ -86,7 +86,7 @@ func writeFailure(p *page, r *result.Record, o FailureOptions) {
 	}
 	if o.Run != nil {
 		if cmd := o.Run(r); cmd != "" {
-			p.verbatim(indent, "run", Escape(cmd, 0))
+			p.verbatim(indent, "run", command(cmd))
 		}
 	}
 }

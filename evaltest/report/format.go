@@ -5,20 +5,38 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
-// shellQuote quotes a path for a POSIX shell if it needs it.
-func shellQuote(s string) string {
+// command is a path or command that is to be copied: as it is, for doubled
+// backslashes would break Windows paths and -run patterns, unless something in
+// it does not print.
+func command(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool { return !prints(r) }) || !utf8.ValidString(s) {
+		return Escape(s, 0)
+	}
+	return s
+}
+
+// shellQuote quotes a path for the shell if it needs it.
+func shellQuote(s string, windows bool) string {
+	if command(s) != s {
+		return Escape(s, 0) // cannot be pasted: say what it is
+	}
+	safe := "/._-+=:,@%"
+	if windows {
+		safe += `\()'~`
+	}
 	plain := func(r rune) bool {
-		return r < 0x80 && strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:,@%", r)
+		return r >= 0x80 || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune(safe, r)
 	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+	switch {
+	case !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }):
 		return s
+	case windows:
+		return `"` + s + `"` // no file name holds a quote there
 	}
-	if !strings.ContainsFunc(s, func(r rune) bool { return !prints(r) }) {
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	return Escape(s, 0) // cannot be pasted: say what it is
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 func plural(n int, noun string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -201,10 +202,10 @@ func writeWarnings(p *page, s *Stats, run []string) {
 
 func writeWhere(p *page, s *Stats, o Options) {
 	if o.Journal != "" {
-		p.verbatim("", "journal", Escape(o.Journal, 0))
-		p.verbatim("", "see more", "evals show "+shellQuote(o.Journal))
+		p.verbatim("", "journal", command(o.Journal))
+		p.verbatim("", "see more", "evals show "+shellQuote(o.Journal, runtime.GOOS == "windows"))
 	}
 	if o.Resume != "" {
-		p.verbatim("", "resume", Escape(o.Resume, 0))
+		p.verbatim("", "resume", command(o.Resume))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -209,7 +210,7 @@ func checkLine(t *testing.T, line string, width int, long ...string) {
 		assert.True(t, r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) && r != '\u2028' && r != '\u202e', "%q", line)
 	}
 	trimmed := strings.TrimLeft(text, " ")
-	for _, bad := range []string{"---", "===", "FAIL", "PASS", "ok ", "Benchmark", "Unit ", "panic:"} {
+	for _, bad := range []string{"--- ", "=== ", "FAIL", "PASS", "SKIP", "ok ", "? ", "Benchmark", "Unit ", "panic: ", "exit status "} {
 		assert.False(t, strings.HasPrefix(trimmed, bad), "%q", line)
 	}
 	first, _, _ := strings.Cut(text, " ")
@@ -277,4 +278,40 @@ func Example() {
 	//           to do: lower the parallelism, then run these again
 	// tokens    none: no call was made
 	// cost      $0: no call was made
+}
+
+// FuzzText: whatever stands in a record, every line is of our making, and the
+// text is short.
+func FuzzText(f *testing.F) {
+	for _, s := range append(nasty(), hostile, "a --- FAIL: x", strings.Repeat("PASS ", 50)) {
+		f.Add(s, 80)
+	}
+	f.Fuzz(func(t *testing.T, s string, width int) {
+		width = max(40, min(200, width))
+		rs := outcomes(map[result.Outcome]int{result.Correct: 1, result.Incorrect: 1, result.Errored: 1})
+		for _, r := range rs {
+			r.Item.ID, r.Item.Group, r.Item.Target, r.CostUSD, r.Warnings = s, s, s, s, []string{s}
+			if r.Response != nil {
+				r.Response.Text, r.Response.Model, r.Response.Refusal = s, s, s
+			}
+			if r.Verdict != nil {
+				r.Verdict.Answer, r.Verdict.How, r.Verdict.Why, r.Verdict.Reason = s, s, s, grade.Reason(s)
+			}
+			if r.Error != nil {
+				r.Error.Kind, r.Error.Message = llm.ErrorKind(s), s
+			}
+		}
+		rs[1].Outcome = result.Outcome(s)
+		var b strings.Builder
+		stats := statsOf(report.Labels{Name: s, Dataset: s, Strategy: s, Overrides: []report.Override{{ID: s, Action: s, Reason: s}}}, rs)
+		require.NoError(t, report.Text(&b, stats, report.Options{Width: width, Warnings: []string{s}}))
+		_, err := report.Failures(&b, slices.Values(rs), report.FailureOptions{Width: width})
+		require.NoError(t, err)
+		for line := range strings.Lines(b.String()) {
+			// A line may be too long only where any break would begin a line
+			// like a result.
+			checkLine(t, line, math.MaxInt)
+		}
+		assert.Less(t, b.Len(), 20_000)
+	})
 }

@@ -64,14 +64,8 @@ func WilsonItems(correct, answers, items int, level float64) Interval {
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
 	i := Interval{Lo: (mid - half) / scale, Hi: (mid + half) / scale, Level: level}
-	// The ends are exact where the formula is: rounding must not say that
-	// 0 correct excludes a share of 0.
-	if correct == 0 {
-		i.Lo = 0
-	}
-	if correct == answers {
-		i.Hi = 1
-	}
+	// The ends are exact where the formula is: rounding must not say that 0
+	// correct excludes a share of 0, or all correct a share of 1.
 	i.Lo, i.Hi = max(0, min(i.Lo, p)), min(1, max(i.Hi, p))
 	return i
 }

@@ -89,10 +89,11 @@ func (c *usageCounts) note(name string, raw json.RawMessage) {
 	c.bad[name] = fmt.Sprintf("%.40s", raw)
 }
 
-// wholeNumber reads a JSON number that is a whole one, however it is spelled.
+// wholeNumber reads a JSON number that is a whole one, however it is spelled,
+// and not absurd.
 func wholeNumber(raw []byte) (int64, bool) {
 	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil {
-		return n, n >= 0
+		return n, n >= 0 && n < 1<<53 // sums of such counts cannot overflow
 	}
 	if len(raw) == 0 || raw[0] == '"' {
 		return 0, false

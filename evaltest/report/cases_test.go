@@ -173,7 +173,7 @@ func TestU10UnknownIsNotZero(t *testing.T) {
 // U11: only the last attempt's tokens were summed, and replays were billed.
 func TestU11EveryCallIsCounted(t *testing.T) {
 	r := record(0, result.Correct)
-	r.Replayed, r.Response.Replayed = true, true // a cached candidate
+	r.Response.Replayed = true // a cached candidate; the judge is live, so the record is not Replayed
 	r.Graded = &grade.Verdict{Mark: grade.Unparsed}
 	r.Verdict.Calls = []llm.Response{{Model: "judge-1"}, {Model: "judge-1"}} // the first reply was no verdict
 	r.JudgeUsage = llm.UsageTotal{Usage: llm.Usage{Input: 20, Output: 2, Known: true}, Calls: 2}
@@ -184,6 +184,10 @@ func TestU11EveryCallIsCounted(t *testing.T) {
 	assert.Contains(t, text, "tokens 20 in, 2 out in 2 calls")
 	assert.Contains(t, text, "cost $0.02\n")
 	assert.Equal(t, report.Judge{Called: 1, Overturned: 1}, s.Judge)
+
+	r.Replayed = true // the judge too
+	r.Verdict.Calls[0].Replayed, r.Verdict.Calls[1].Replayed = true, true
+	assert.Contains(t, textOf(t, statsOf(report.Labels{}, []*result.Record{r})), "cost $0 billed: all was replayed; when recorded it cost $0.02\n")
 
 	mixed := statsOf(report.Labels{}, []*result.Record{r, record(1, result.Correct), record(2, result.Correct)})
 	assert.Contains(t, textOf(t, mixed), "cost      $0.0024 billed; what was replayed cost $0.0012 when recorded")

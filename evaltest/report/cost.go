@@ -61,7 +61,7 @@ func (c *costSum) addAnswer(r *result.Record) {
 // their calls are.
 func (c *costSum) addJudge(r *result.Record) {
 	var calls int
-	model, replayed := "", isReplayed(r)
+	model, replayed := "", r.Replayed
 	if r.Verdict != nil {
 		calls = len(r.Verdict.Calls)
 		for i, call := range r.Verdict.Calls {
@@ -78,8 +78,12 @@ func (c *costSum) addJudge(r *result.Record) {
 	c.add(r.JudgeCostUSD, model, replayed)
 }
 
-// isReplayed reports whether nothing was billed for the answer.
-func isReplayed(r *result.Record) bool { return r.Replayed }
+// isReplayed reports whether nothing was billed for the answer. The record's
+// own mark includes the judge: an answer that was replayed and then judged live
+// is known by its response, if that is the only call.
+func isReplayed(r *result.Record) bool {
+	return r.Replayed || r.Response != nil && r.Response.Replayed && r.Usage.Calls <= 1
+}
 
 // parseUSD reads an exact decimal of dollars. A journal may be damaged or
 // hostile: a number of a billion digits ("1e999999999") must not be added up,

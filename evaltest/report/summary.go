@@ -218,7 +218,7 @@ func (s *Summary) addTimes(r *result.Record, resumed bool) {
 		return
 	}
 	s.latencies = append(s.latencies, r.Latency)
-	if isReplayed(r) {
+	if r.Replayed || r.Response != nil && r.Response.Replayed {
 		s.recLatency++
 	}
 	if n := len(s.slowest); n == maxSlowest && r.Latency < s.slowest[n-1].Latency {

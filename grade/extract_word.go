@@ -74,7 +74,7 @@ func wordMarkAt(text string, start, end int) (answerMark, bool) {
 	after := skipWrap(text, end)
 	word := text[start:end]
 	if strings.EqualFold(word, "ans") && strings.HasPrefix(text[after:], ".") {
-		after = skipWrap(text, after+1)
+		return answerMark{markColon, word + ".", start, skipIs(text, after+1), -1, false}, true
 	}
 	if heading(text, start, after) {
 		return answerMark{markHeading, word, start, after, -1, false}, true

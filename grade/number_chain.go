@@ -122,6 +122,7 @@ func linkBetween(s string, a, b *numberToken) (l link, words int) {
 	}
 	between := s[a.end:b.start]
 	between = strings.ReplaceAll(strings.ReplaceAll(between, "\n=", "="), "\n =", "=")
+	between = strings.ReplaceAll(between, "->", "→")
 	if strings.ContainsAny(between, ".;!?\n:|") {
 		return linkNone, 0
 	}
@@ -176,12 +177,17 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 	if n > 0 && breaksBefore(w[:n-1]) {
 		return linkNone, 0
 	}
+	if strings.HasPrefix(between, "(") && strings.Trim(between, "($") == "" {
+		return linkOp, 0 // 3(4) is a product
+	}
 	signs := strings.Trim(between, " $(){}[]\"'`")
 	switch {
 	case strings.ContainsAny(signs, "+-–×·/÷^⋅−") && n <= 3 && !broken(w):
 		return linkOp, n
 	case strings.HasSuffix(signs, "*") && n <= 3 && !broken(w):
 		return linkOp, n
+	case n == 0 && strings.ContainsAny(between, "(["):
+		return linkNone, 0 // 18 (20 - 2) explains
 	case n == 0 && strings.Trim(signs, "*_&") == "":
 		return linkAlso, 0
 	case n == 0 || n > 4:

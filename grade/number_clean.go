@@ -115,7 +115,8 @@ func (c *cleaner) rewrite(i int) (with string, n int) {
 		return c.latex(i)
 	case '{':
 		for _, p := range []string{"{,}", "{.}", "{}"} {
-			if strings.HasPrefix(s, p) {
+			// \boxed{} is an empty box, not a box without braces.
+			if strings.HasPrefix(s, p) && !(p == "{}" && i > 0 && isGlue(rune(c.src[i-1]))) {
 				return p[1 : len(p)-1], len(p)
 			}
 		}

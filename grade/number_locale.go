@@ -17,7 +17,7 @@ type locale struct {
 }
 
 var (
-	localeDot    = locale{decimal: '.', groups: ", '_"}
+	localeDot    = locale{name: "en", decimal: '.', groups: ", '_"}
 	localeComma  = locale{decimal: ',', groups: ". '_"}
 	localeSpace  = locale{decimal: ',', groups: " '_"}
 	localeQuote  = locale{decimal: '.', groups: " '_"}

@@ -97,8 +97,8 @@ func mustAmount(option, s string) *big.Rat {
 // bound or an approximation (<18, at least 18, ~18, about 18) of just the
 // target. A bound or approximation of another number is Incorrect.
 //
-// The item's Target and Targets must be numbers; otherwise Grade returns an
-// error that wraps [ErrNumericTarget].
+// The item's Target and Targets must be numbers; otherwise Grade returns a
+// [*TargetError].
 func Numeric(opts ...NumericOption) Grader {
 	n := &numeric{locale: localeDot}
 	for _, opt := range opts {
@@ -106,9 +106,6 @@ func Numeric(opts ...NumericOption) Grader {
 	}
 	return n
 }
-
-// ErrNumericTarget is wrapped by the error on an item whose target is no number.
-var ErrNumericTarget = errors.New("grade: numeric target is not a number")
 
 type numeric struct {
 	locale   locale
@@ -118,7 +115,34 @@ type numeric struct {
 	relative *big.Rat
 }
 
-var _ Grader = (*numeric)(nil)
+var (
+	_ Grader = (*numeric)(nil)
+	_ Named  = (*numeric)(nil)
+)
+
+// Name returns "numeric", with the options that change verdicts.
+func (n *numeric) Name() string {
+	var opts []string
+	if n.locale.name != localeDot.name {
+		opts = append(opts, "locale="+n.locale.name)
+	}
+	for _, m := range n.markers {
+		opts = append(opts, "marker="+quote(m))
+	}
+	if n.strict {
+		opts = append(opts, "marker required")
+	}
+	if n.absolute != nil {
+		opts = append(opts, "tolerance="+n.absolute.RatString())
+	}
+	if n.relative != nil {
+		opts = append(opts, "relative tolerance="+n.relative.RatString())
+	}
+	if len(opts) == 0 {
+		return "numeric"
+	}
+	return "numeric(" + strings.Join(opts, ", ") + ")"
+}
 
 // Grade implements [Grader].
 func (n *numeric) Grade(_ context.Context, item dataset.Item, resp llm.Response) (Verdict, error) {
@@ -161,7 +185,7 @@ func (n *numeric) targets(item dataset.Item) ([]*big.Rat, error) {
 			v, err = parseNumber(t, n.locale)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: item %s, target %s: %v; give a number such as 1234.5, or choose another grader", ErrNumericTarget, quote(item.ID), quote(t), err)
+			return nil, &TargetError{n.Name(), item.ID, t, err.Error() + ": give a number such as 1234.5, or choose another grader"}
 		}
 		values = append(values, v)
 	}

@@ -105,7 +105,7 @@ func firstStatement(scope string) (end int, header bool) {
 			end = pos + k
 		}
 		line := strings.Trim(scope[pos:end], " \t$`*_-=[](){}>|~\"'")
-		if line != "" && !strings.HasSuffix(line, ":") {
+		if line != "" && !strings.HasSuffix(line, ":") && !strings.HasPrefix(strings.TrimLeft(scope[end:min(len(scope), end+16)], " \t\n"), "=") {
 			return end, header
 		}
 		if pos == 0 && line == "" {

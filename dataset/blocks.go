@@ -9,9 +9,13 @@ import (
 	"io"
 )
 
-// blockSize is how much is read, decoded and handed on at a time. Rows that
-// are kept share the memory of their block.
-const blockSize = 512 << 10
+// How much is read, decoded and handed on at a time. Rows that are kept whole
+// share the memory of their block, so that large ones cost fewest allocations;
+// blocks that are used again are the smaller, the flatter memory stays.
+const (
+	keptBlock   = 512 << 10
+	reusedBlock = 128 << 10
+)
 
 // A block is a run of whole lines.
 type block struct {
@@ -26,6 +30,7 @@ type block struct {
 // place that bounds memory: a line may not grow beyond max.
 type blockReader struct {
 	r     io.Reader
+	size  int // of a block: keptBlock or reusedBlock
 	max   int
 	line  int
 	carry []byte // begins the next block
@@ -70,15 +75,15 @@ func (b *blockReader) tooLong() error {
 
 // buffer returns an empty buffer with room for more than n bytes.
 func (b *blockReader) buffer(n int) []byte {
-	if n < blockSize/2 {
+	if n < b.size/2 {
 		select {
 		case buf := <-b.free:
 			return buf[:0]
 		default:
-			return make([]byte, 0, blockSize)
+			return make([]byte, 0, b.size)
 		}
 	}
-	return make([]byte, 0, 2*n+blockSize)
+	return make([]byte, 0, 2*n+b.size)
 }
 
 // fill reads until p is full or the input ends.

@@ -20,7 +20,7 @@ var (
 	ErrFormat = errors.New("not JSONL")
 	// ErrLFSPointer: the file is the pointer that Git LFS leaves in place of
 	// the real one.
-	ErrLFSPointer = errors.New("Git LFS pointer")
+	ErrLFSPointer = errors.New("a Git LFS pointer")
 	// ErrLineTooLong: a line is longer than MaxLine allows.
 	ErrLineTooLong = errors.New("line too long")
 	// ErrSyntax: a row is not JSON, or not UTF-8.

@@ -215,7 +215,7 @@ func (b *builder) add(it Item, n int) error {
 	if it.Raw != nil {
 		row := []byte(strings.TrimSpace(string(it.Raw)))
 		if err := (&rowReader{}).scan(row); err != nil {
-			return fmt.Errorf("Raw of item %s: %w", quote(it.ID), err)
+			return fmt.Errorf("item %s: its Raw: %w", quote(it.ID), err)
 		}
 	}
 	it.Targets, it.Choices = slices.Clone(it.Targets), slices.Clone(it.Choices) // the caller may go on using theirs

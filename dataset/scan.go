@@ -59,14 +59,18 @@ func (s *scan) run() *Error {
 	// The channel lengths bound what is in flight, and so the memory.
 	order := make(chan *work, decoders+1)
 	jobs := make(chan *work, decoders+1)
-	free := make(chan []byte, 2*decoders+4)
+	free := make(chan []byte, decoders+2)
+	size := keptBlock
+	if s.reuse {
+		size = reusedBlock
+	}
 	var wg sync.WaitGroup
 	defer wg.Wait()   // nothing may read the input once we have returned
 	defer close(stop) // also when a user's function panics
 	wg.Go(func() {
 		defer close(order)
 		defer close(jobs)
-		s.cutBlocks(order, jobs, free, stop)
+		s.cutBlocks(size, order, jobs, free, stop)
 	})
 	var cols *columns
 	if s.cfg.decode == nil {
@@ -89,7 +93,7 @@ func (s *scan) run() *Error {
 			}
 			return s.streamError(w, err)
 		}
-		if s.reuse && cap(w.data) == blockSize {
+		if s.reuse && cap(w.data) == size {
 			select {
 			case free <- w.data:
 			default:
@@ -99,8 +103,8 @@ func (s *scan) run() *Error {
 	return s.rowsError()
 }
 
-func (s *scan) cutBlocks(order, jobs chan<- *work, free chan []byte, stop <-chan struct{}) {
-	br := &blockReader{r: s.in, max: s.cfg.maxLine, free: free}
+func (s *scan) cutBlocks(size int, order, jobs chan<- *work, free chan []byte, stop <-chan struct{}) {
+	br := &blockReader{r: s.in, size: size, max: s.cfg.maxLine, free: free}
 	for {
 		b, ok := br.next()
 		if !ok {

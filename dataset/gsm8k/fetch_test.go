@@ -1,10 +1,13 @@
 package gsm8k
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -226,4 +229,15 @@ func TestFetchRealSplit(t *testing.T) {
 	d, err := Test(t.Context(), FetchOptions{Dir: dir, Client: &http.Client{Transport: offline{}}})
 	require.NoError(t, err)
 	assert.Equal(t, TestItems, d.Len())
+
+	z, err := gzip.NewReader(bytes.NewReader(packed))
+	require.NoError(t, err)
+	plain, err := io.ReadAll(z)
+	require.NoError(t, err)
+	url, _ := server(t, serve(string(plain)))
+	fetched, err := Fetch(t.Context(), FetchOptions{Dir: filepath.Join(dir, "other"), URL: url})
+	require.NoError(t, err)
+	got, err := os.ReadFile(fetched)
+	require.NoError(t, err)
+	assert.Equal(t, plain, got)
 }

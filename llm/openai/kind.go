@@ -15,6 +15,9 @@ var byCode = map[string]llm.ErrorKind{}
 // the status says nothing.
 var byType = map[string]llm.ErrorKind{}
 
+// dailyWords tell a limit that a run cannot wait for from one that it can.
+var dailyWords = []string{"per day", "daily limit", "daily quota"}
+
 // byWords is asked last, where code and status leave it open.
 var byWords = []struct {
 	kind  llm.ErrorKind
@@ -22,7 +25,7 @@ var byWords = []struct {
 }{
 	{llm.KindContext, []string{"context length", "context window", "context size", "maximum context", "prompt is too long", "too many tokens", "input is too long", "reduce the length"}},
 	{llm.KindBalance, []string{"insufficient balance", "insufficient credit", "insufficient funds", "plan and billing", "more credits"}},
-	{llm.KindQuota, []string{"per day", "daily limit", "daily quota"}},
+	{llm.KindQuota, dailyWords},
 	{llm.KindBlocked, []string{"content management policy", "content filter", "content policy"}},
 	{llm.KindAuth, []string{"invalid api key", "incorrect api key", "api key not valid"}},
 }
@@ -63,12 +66,6 @@ func fold(s string) string {
 
 // kind classifies an error body. status is 200 for one inside a good answer.
 func kind(status int, d detail) llm.ErrorKind {
-	for _, c := range []string{d.inner, d.code, d.kind} {
-		if k, ok := byCode[fold(c)]; ok {
-			return k
-		}
-	}
-	k := wire.StatusKind(status)
 	text := strings.ToLower(d.message)
 	has := func(words []string) bool {
 		for _, w := range words {
@@ -78,6 +75,16 @@ func kind(status int, d detail) llm.ErrorKind {
 		}
 		return false
 	}
+	for _, c := range []string{d.inner, d.code, d.kind} {
+		k, ok := byCode[fold(c)]
+		if ok && k == llm.KindRateLimit && has(dailyWords) {
+			return llm.KindQuota // one code for both limits
+		}
+		if ok {
+			return k
+		}
+	}
+	k := wire.StatusKind(status)
 	open := status < 300 || k == llm.KindBadRequest || k == llm.KindRateLimit
 	for _, b := range byWords {
 		if open && has(b.words) {

@@ -1,0 +1,222 @@
+package openai_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/llmtest"
+)
+
+// row is one answer of a server and what it comes to.
+type row struct {
+	name, reason string
+	stream       bool
+	answer       http.HandlerFunc
+	text         string // kept beside an error too
+	finish       llm.FinishReason
+	kind         llm.ErrorKind // "" is success
+	says         string        // in the error's text, or in a warning
+}
+
+func body(s string) http.HandlerFunc      { return llmtest.Status(200, s) }
+func events(s ...string) http.HandlerFunc { return llmtest.Stream(s...) }
+
+const (
+	usageChunk = "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\n"
+	a          = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"18\"}}]}\n\n"
+	stop       = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n"
+)
+
+var rows = []row{
+	// C01: an error object inside a 200 stream, in every shape.
+	{"C01 object then DONE", "never an empty answer", true, events("data: {\"error\":{\"message\":\"quota exceeded\"}}\n\n", llmtest.Done), "", "", llm.KindRateLimit, "quota exceeded"},
+	{"C01 after text", "the text so far is kept", true, events(a, a, "data: {\"error\":{\"message\":\"m\",\"code\":\"server_error\"}}\n\n"), "1818", "", llm.KindServer, "server_error"},
+	{"C01 text", "a plain string", true, events(a, "data: {\"error\":\"STREAM_EXPLODED\"}\n\n"), "18", "", llm.KindBadResponse, "STREAM_EXPLODED"},
+	{"C01 after a comment", "the SDK mixes the two up", true, events(": ping\n\n", "data: {\"error\":{\"message\":\"overloaded\"}}\n\n"), "", "", llm.KindServer, "overloaded"},
+	{"C01 space", "the SDK overlooks it", true, events("data: { \"error\": {\"message\":\"m\",\"type\":\"rate_limit_error\"}}\n\n"), "", "", llm.KindRateLimit, "m"},
+	{"C01 not first", "the SDK overlooks it", true, events("data: {\"id\":\"1\",\"error\":{\"message\":\"m\",\"code\":429}}\n\n"), "", "", llm.KindRateLimit, "m"},
+	{"C01 object error", "old vLLM", true, events("data: {\"object\":\"error\",\"message\":\"m\",\"type\":\"internal_server_error\"}\n\n"), "", "", llm.KindServer, "m"},
+	{"C01 with choices", "OpenRouter puts it beside a choice", true, events(a, "data: {\"error\":{\"message\":\"m\",\"code\":502},\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\"},\"finish_reason\":\"error\"}]}\n\n"), "18", "", llm.KindServer, "m"},
+	{"C01 null error", "a null is no error", true, events("data: {\"error\":null,\"choices\":[{\"index\":0,\"delta\":{\"content\":\"18\"},\"finish_reason\":\"stop\"}]}\n\n"), "18", llm.FinishStop, "", ""},
+	{"C01 unary", "200 with an error object", false, body(`{"error":{"message":"m","code":"insufficient_quota"}}`), "", "", llm.KindBalance, "m"},
+	{"C01 unary unknown", "no code to retry by", false, body(`{"error":{"message":"m"}}`), "", "", llm.KindBadResponse, "m"},
+	{"C01 stream asked, object came", "200 JSON instead of SSE", true, body(`{"error":{"message":"m","type":"overloaded_error"}}`), "", "", llm.KindServer, "m"},
+
+	{"C03 clean end", "half an answer is no answer", true, events(a), "18", "", llm.KindIncomplete, "without a finish reason"},
+	{"C03 role only", "nothing came", true, events("data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n"), "", "", llm.KindIncomplete, ""},
+	{"C03 reset", "the connection broke", true, llmtest.Reset(a), "18", "", llm.KindIncomplete, ""},
+	{"C03 cut in a line", "", true, events(a, "data: {\"choices\":[{\"ind"), "18", "", llm.KindIncomplete, ""},
+	{"C03 empty stream", "", true, events(), "", "", llm.KindIncomplete, ""},
+	{"unary cut", "truncated JSON", false, body(`{"choices":[{"message":{"content":"18`), "", "", llm.KindIncomplete, ""},
+	{"C04 no DONE", "a finish reason is an end", true, events(a, stop), "18", llm.FinishStop, "", ""},
+	{"C04 no line end", "the last line counts", true, events(a, strings.TrimSpace(stop)), "18", llm.FinishStop, "", ""},
+	{"C04 reset after the reason", "the answer was whole", true, llmtest.Reset(a, stop), "18", llm.FinishStop, "", ""},
+	{"DONE without reason", "it says that it is over", true, events(a, llmtest.Done), "18", "", "", "without a finish reason"},
+
+	{"C06 keep-alives", "all four kinds between the deltas", true, events(
+		": OPENROUTER PROCESSING\n\n", a, "retry: 3000\n\n", "data:\n\n", "event: ping\n\n", "data: \n\n", a, stop, llmtest.Done), "1818", llm.FinishStop, "", ""},
+	{"C06 keep-alive storm", "the SDK gives up after 151 by default", true, events(strings.Repeat(": x\n\n", 2000), a, stop), "18", llm.FinishStop, "", ""},
+	{"C06 CRLF", "", true, events(strings.ReplaceAll(a+stop+llmtest.Done, "\n", "\r\n")), "18", llm.FinishStop, "", ""},
+	{"C06 CR", "", true, events(strings.ReplaceAll(a+stop+llmtest.Done, "\n", "\r")), "18", llm.FinishStop, "", ""},
+	{"C06 no space", "", true, events(strings.ReplaceAll(a+stop+llmtest.Done, "data: ", "data:")), "18", llm.FinishStop, "", ""},
+	{"C06 BOM", "", true, events("\xef\xbb\xbf"+a, stop), "18", llm.FinishStop, "", ""},
+	{"C06 several lines", "one document over data lines", true, events("data: {\"choices\":[\ndata: {\"index\":0,\"delta\":{\"content\":\"18\"},\ndata: \"finish_reason\":\"stop\"}]}\n\n"), "18", llm.FinishStop, "", ""},
+	{"C06 split character", "a character over two writes", true, events("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xc3", "\xa9\"}}]}\n\n", stop), "é", llm.FinishStop, "", ""},
+	{"C06 megabyte line", "", true, events(llmtest.Text(strings.Repeat("x", 3<<20)), stop), strings.Repeat("x", 3<<20), llm.FinishStop, "", ""},
+
+	{"C08 HTML 200 stream", "a gateway's page", true, llmtest.HTML(200, "<html><head><title>Blocked</title><style>b{}</style></head><body>Request&nbsp;denied</body></html>"), "", "", llm.KindBadResponse, `status 200, content type text/html): "Blocked Request&nbsp;denied"`},
+	{"C08 HTML 200 unary", "", false, llmtest.HTML(200, "<html><title>Blocked</title></html>"), "", "", llm.KindBadResponse, "status 200, content type text/html"},
+	{"C08 HTML 504", "the status counts, not the JSON error", false, llmtest.HTML(504, "<html><title>504 Gateway Time-out</title></html>"), "", "", llm.KindServer, "HTTP 504"},
+	{"C08 HTML 502 stream", "", true, llmtest.HTML(502, "<html>nginx</html>"), "", "", llm.KindServer, "HTTP 502"},
+	{"empty 200", "", false, body(``), "", "", llm.KindBadResponse, "the body is empty"},
+	{"blank 200 and leading lines", "keep-alive lines before the JSON", false, body("\n\n  {\"choices\":[{\"message\":{\"content\":\"18\"},\"finish_reason\":\"stop\"}]}"), "18", llm.FinishStop, "", ""},
+	{"trailing garbage", "the SDKs take it", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}]} x`), "18", llm.FinishStop, "", ""},
+	{"no choices", "an empty success is none", false, body(`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0}}`), "", "", llm.KindBadResponse, "no choices"},
+	{"empty object", "", false, body(`{}`), "", "", llm.KindBadResponse, "no choices"},
+	{"no choices in a stream", "", true, events(usageChunk, llmtest.Done), "", "", llm.KindBadResponse, "no choices"},
+	{"304", "no success", false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "", "", llm.KindBadResponse, "304"},
+	{"a stream unasked", "some proxies always stream", false, events(a, stop, llmtest.Done), "18", llm.FinishStop, "", ""},
+	{"whole instead of stream", "a server that ignores stream", true, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", "came whole"},
+
+	{"C12 content filter", "never retried", false, llmtest.Status(400, `{"error":{"code":"content_filter","message":"filtered","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`), "", "", llm.KindBlocked, "content_filter"},
+	{"C13 partial", "the text is kept, the reason shown", false, body(`{"choices":[{"message":{"content":"The answer is 4"},"finish_reason":"content_filter"}]}`), "The answer is 4", llm.FinishContentFilter, "", ""},
+	{"C13 null", "", false, body(`{"choices":[{"message":{"content":null},"finish_reason":"content_filter"}]}`), "", llm.FinishContentFilter, "", ""},
+	{"C15 empty", "all of it went into reasoning", false, body(`{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}]}`), "", llm.FinishLength, "", ""},
+	{"C15 partial", "", true, events(a, strings.Replace(stop, "stop", "length", 1)), "18", llm.FinishLength, "", ""},
+	{"C16 max_tokens", "a request that will never do", false, llmtest.Status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`), "", "", llm.KindBadRequest, "max_tokens"},
+	{"C18 stop", "a stop text that was too broad is a plain end", false, body(`{"choices":[{"message":{"content":"Let me identify the "},"finish_reason":"stop"}]}`), "Let me identify the ", llm.FinishStop, "", ""},
+
+	{"refusal", "the refusal field", false, body(`{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`), "", llm.FinishRefusal, "", ""},
+	{"parts", "content as a list; thoughts apart", false, body(`{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Maybe 17?"}]},{"type":"text","text":"It is "},{"type":"text","text":"18."}]},"finish_reason":"stop"}]}`), "It is 18.", llm.FinishStop, "", ""},
+	{"unknown reason", "kept as it came", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"abort"}]}`), "18", "abort", "", ""},
+	{"several choices", "one is used, and it says so", false, body(`{"choices":[{"index":0,"message":{"content":"18"},"finish_reason":"stop"},{"index":1,"message":{"content":"19"},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", "several choices"},
+	{"odd fields", "created as a fraction loses no answer", false, body(`{"created":1.5,"choices":[{"message":{"content":"18","role":7},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
+	{"U15 float", "12.0 is 12", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":12.0}}`), "18", llm.FinishStop, "", ""},
+	{"U15 text", "the answer is kept", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":"12"}}`), "18", llm.FinishStop, "", "usage is unknown"},
+
+	{"error text", `{"error":"text"}`, false, llmtest.Status(500, `{"error":"boom"}`), "", "", llm.KindServer, "boom"},
+	{"FastAPI", "{\"detail\":…}", false, llmtest.Status(422, `{"detail":[{"loc":["body"],"msg":"field required"}]}`), "", "", llm.KindBadRequest, "field required"},
+	{"old vLLM", "{\"object\":\"error\"}", false, llmtest.Status(400, `{"object":"error","message":"This model's maximum context length is 2048 tokens","type":"BadRequestError","code":40303}`), "", "", llm.KindContext, "2048"},
+	{"list", "Gemini's compatible endpoint", false, llmtest.Status(429, `[{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}]`), "", "", llm.KindRateLimit, "slow down"},
+	{"no body", "", false, llmtest.Status(503, ``), "", "", llm.KindServer, "HTTP 503"},
+	{"bad key", "", false, llmtest.Status(401, `{"error":{"message":"Incorrect API key","type":"invalid_request_error","code":"invalid_api_key"}}`), "", "", llm.KindAuth, "Incorrect"},
+	{"no balance", "a 429 that waiting does not heal", false, llmtest.Status(429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`), "", "", llm.KindBalance, "quota"},
+	{"402", "DeepSeek", false, llmtest.Status(402, `{"error":{"message":"Insufficient Balance","type":"unknown_error","code":"invalid_request_error"}}`), "", "", llm.KindBalance, "Insufficient"},
+	{"daily", "a 429 that the run cannot wait for", false, llmtest.Status(429, `{"error":{"message":"Rate limit reached for requests per day (RPD)","code":"rate_limit_exceeded"}}`), "", "", llm.KindQuota, "per day"},
+	{"429", "", false, llmtest.Status(429, `{"error":{"message":"Rate limit reached for requests","code":"rate_limit_exceeded"}}`, "Retry-After", "2"), "", "", llm.KindRateLimit, "Rate limit"},
+	{"model", "", false, llmtest.Status(404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`), "", "", llm.KindNotFound, "model"},
+	{"overloaded", "529", true, llmtest.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "", "", llm.KindServer, "Overloaded"},
+	{"reset before the answer", "", false, llmtest.Reset(), "", "", llm.KindConnection, ""},
+}
+
+func TestAnswers(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range rows {
+		require.False(t, seen[r.name], "two rows are called %q", r.name)
+		seen[r.name] = true
+		t.Run(r.name, func(t *testing.T) {
+			m, s := fake(raw(r.answer))
+			req := llm.Prompt("What is 6*3?")
+			req.Stream = r.stream
+			var log llm.CallLog
+			got, err := m.Generate(llm.WithCallLog(t.Context(), &log), req)
+			s.Memory().Wait()
+			assert.Equal(t, r.text, got.Text, r.reason)
+			assert.Len(t, log.Calls(), 1, "the call is logged once, failed or not")
+			assert.Zero(t, s.Memory().OpenBodies())
+			if r.kind == "" {
+				require.NoError(t, err, r.reason)
+				assert.Equal(t, r.finish, got.Finish, r.reason)
+				if r.says == "" {
+					assert.Empty(t, got.Warnings)
+				} else {
+					assert.Contains(t, strings.Join(got.Warnings, "\n"), r.says)
+				}
+				return
+			}
+			require.Error(t, err, r.reason)
+			var le *llm.Error
+			require.ErrorAs(t, err, &le)
+			assert.Equal(t, r.kind, le.Kind, "%v: %s", err, r.reason)
+			assert.Contains(t, err.Error(), r.says)
+			assert.Equal(t, "openai", le.Provider)
+		})
+	}
+}
+
+func TestErrorDetails(t *testing.T) {
+	m, _ := fake(raw(llmtest.Status(429, `{"error":{"message":"slow","code":"rate_limit_exceeded"}}`, "Retry-After", "1.5")))
+	for _, stream := range []bool{false, true} {
+		req := llm.Prompt("q")
+		req.Stream = stream
+		_, err := m.Generate(t.Context(), req)
+		var le *llm.Error
+		require.ErrorAs(t, err, &le)
+		assert.Equal(t, 429, le.Status)
+		assert.Equal(t, "rate_limit_exceeded", le.Code)
+		assert.Equal(t, "slow", le.Message)
+		assert.Equal(t, 1500*time.Millisecond, le.RetryAfter, "the SDK loses the header of a failed stream")
+	}
+	long := strings.Repeat("é", 5000)
+	m, _ = fake(raw(llmtest.Status(400, `{"error":{"message":"`+long+`"}}`)))
+	_, err := m.Generate(t.Context(), llm.Prompt("q"))
+	assert.Less(t, len(err.Error()), 1000, "a server's words are cut")
+}
+
+func TestUsageOfFailedAnswersIsKept(t *testing.T) {
+	m, _ := fake(raw(body(`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0}}`)))
+	resp, err := m.Generate(t.Context(), llm.Prompt("q"))
+	var le *llm.Error
+	require.ErrorAs(t, err, &le)
+	want := llm.Usage{Input: 3, Known: true}
+	assert.Equal(t, want, le.Usage, "U11: a failed call may have been billed")
+	assert.Equal(t, want, resp.Usage)
+}
+
+func TestReportedCost(t *testing.T) {
+	for cost, want := range map[string]string{"0.000123": "0.000123", "1.5e-5": "0.000015", "0": "0", "-1": "", `"0.5"`: "0.5", "1e999999999": "", "null": ""} {
+		m, _ := fake(raw(body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1,"cost":` + cost + `}}`)))
+		r, err := m.Generate(t.Context(), llm.Prompt("q"))
+		require.NoError(t, err)
+		assert.Equal(t, want, r.CostUSD, cost)
+	}
+}
+
+func TestStreamedToolCallsOfOddServers(t *testing.T) {
+	rows := []struct{ name, chunks string }{
+		{"by index", `{"index":0,"id":"1","function":{"name":"f","arguments":""}}|{"index":0,"function":{"arguments":"{\"x\""}}|{"index":0,"function":{"arguments":":1}"}}|{"index":1,"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"without index", `{"id":"1","function":{"name":"f","arguments":"{\"x\""}}|{"function":{"arguments":":1}"}}|{"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"objects", `{"index":0,"id":"1","function":{"name":"f","arguments":{"x":1}}}|{"index":1,"id":"2","function":{"name":"g","arguments":{}}}`},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			var pieces []string
+			for _, c := range strings.Split(r.chunks, "|") {
+				pieces = append(pieces, "data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":["+c+"]}}]}\n\n")
+			}
+			pieces = append(pieces, strings.Replace(stop, "stop", "tool_calls", 1), llmtest.Done)
+			m, _ := fake(raw(events(pieces...)))
+			got, err := m.Generate(t.Context(), streamed("q"))
+			require.NoError(t, err)
+			assert.Equal(t, []llm.ToolCall{{ID: "1", Name: "f", Arguments: `{"x":1}`}, {ID: "2", Name: "g", Arguments: "{}"}}, got.ToolCalls)
+			assert.Equal(t, llm.FinishToolCalls, got.Finish)
+		})
+	}
+}
+
+func TestDialError(t *testing.T) {
+	refused := errors.New("connection refused")
+	_, err := clientOver(func(*http.Request) (*http.Response, error) { return nil, refused }).Generate(context.Background(), llm.Prompt("q"))
+	require.ErrorIs(t, err, refused)
+	assert.Equal(t, llm.KindConnection, llm.KindOf(err))
+	assert.NotErrorIs(t, err, io.EOF)
+}

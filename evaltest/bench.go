@@ -38,9 +38,13 @@ func Benchmark(b *testing.B, ds *dataset.Dataset, s Strategy, opts ...Option) *R
 	if err != nil {
 		b.Fatalf("evaltest.Benchmark: %v", err)
 	}
-	m.report.print(b)
-	if m.report.Failed() {
-		b.FailNow() // a failed benchmark prints no numbers
+	switch {
+	case m.report.Failed():
+		b.Fatal(m.report.text()) // a failed benchmark prints no numbers
+	case testing.Verbose():
+		b.Log(m.report.text())
+	case len(m.report.Warnings) > 0: // all else would be cut: testing shows ten lines
+		b.Log(report.Escape(strings.Join(m.report.Warnings, "; "), 0))
 	}
 	for _, v := range m.metrics() {
 		b.ReportMetric(v.value, v.unit)
@@ -60,12 +64,15 @@ type measured struct {
 }
 
 func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, opts []Option) (*measured, error) {
-	set, ds, err := prepare(h, p, b.Name(), ds, s, opts)
+	set, err := prepare(h, ds, s, opts)
 	if err != nil {
 		return nil, err
 	}
 	if set.resume != "" || set.failed {
 		return nil, errors.New("a benchmark measures whole passes: Resume and Failed (EVALTEST_RESUME, EVALTEST_FAILED) are for Run")
+	}
+	if ds, err = selection(&set, p, b.Name(), ds); err != nil {
+		return nil, err
 	}
 	r := newRunner(h, p, b.Name(), ds, s, set)
 	if times := h.testFlag("benchtime"); r.live && !strings.HasSuffix(times, "x") {

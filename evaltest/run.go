@@ -112,8 +112,11 @@ func (r *runner) fail(format string, args ...any) {
 // runWith is Run with everything that it takes from its process. An error is
 // one that keeps the run from beginning.
 func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, opts []Option) (*Report, error) {
-	set, ds, err := prepare(h, p, t.Name(), ds, s, opts)
+	set, err := prepare(h, ds, s, opts)
 	if err != nil {
+		return nil, err
+	}
+	if ds, err = selection(&set, p, t.Name(), ds); err != nil {
 		return nil, err
 	}
 	if err := claim(t); err != nil {
@@ -135,30 +138,23 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 }
 
 // prepare refuses what cannot be run, before anything is billed.
-func prepare(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, opts []Option) (settings, *dataset.Dataset, error) {
+func prepare(h *hooks, ds *dataset.Dataset, s Strategy, opts []Option) (settings, error) {
 	set, err := resolve(opts, h.getenv, h.flags)
 	switch {
 	case ds == nil:
 		err = errors.Join(errors.New("the dataset is nil: load one with evaltest.Load or make one with dataset.New"), err)
 	case s == nil:
 		err = errors.Join(errors.New("the strategy is nil: give an evaltest.StrategyFunc, evaltest.Ask or evaltest.App"), err)
+	case ds.Len() == 0:
+		err = errors.Join(fmt.Errorf("the dataset %s has no items: a run of nothing shows nothing", ds.Name()), err)
 	}
 	if set.grader == nil {
 		err = errors.Join(err, errors.New("no grader: choose one, such as evaltest.Grader(grade.Numeric()) or evaltest.Grader(grade.Exact())"))
 	}
-	if err != nil {
-		return set, nil, err
+	if why := h.process.cause(); why != nil && err == nil {
+		err = fmt.Errorf("not started: %s", why.text)
 	}
-	if why := h.process.cause(); why != nil {
-		return set, nil, fmt.Errorf("not started: %s", why.text)
-	}
-	if ds, err = selection(&set, p, test, ds); err != nil {
-		return set, nil, err
-	}
-	if ds.Len() == 0 {
-		return set, nil, fmt.Errorf("the dataset %s has no items: a run of nothing shows nothing", ds.Name())
-	}
-	return set, ds, nil
+	return set, err
 }
 
 // selection narrows the dataset as options and flags say.

@@ -20,20 +20,18 @@
 //  2. Choose a grader: evals grade -list.
 //  3. Pipe: each row is answered as it comes.
 //
-// The file testdata/answers.jsonl holds three answers to one question:
+// The file testdata/answers.jsonl holds two answers to one question:
 //
 //	$ evals grade -grader numeric testdata/answers.jsonl
 //	{"id":"plain","response":"16 - 3 - 4 = 9 eggs at $2 each.\n#### 18","target":"18","verdict":"correct","answer":"18","how":"numeric: marker \"####\"","score":1}
 //	{"id":"bold","response":"So she makes **$18.00** every day.","target":"18","verdict":"correct","answer":"$18.00","how":"numeric: last number","score":1}
-//	{"id":"none","response":"I cannot solve this.","target":"18","verdict":"unparsed","answer":"","how":"numeric: no answer found","score":0,"reason":"no_answer","why":"the response has no number in it"}
 //
-// The rule under which many numbers for GSM8K were published sees another
-// thing in them:
+// The rule under which many numbers for GSM8K were published finds an answer in
+// one of them only:
 //
 //	$ evals grade -grader lm-eval.gsm8k.strict-match testdata/answers.jsonl
 //	{"id":"plain","response":"16 - 3 - 4 = 9 eggs at $2 each.\n#### 18","target":"18","verdict":"correct","answer":"18","how":"peer: lm-eval.gsm8k.strict-match (EleutherAI/lm-evaluation-harness 4e7e0d47f)","score":1}
 //	{"id":"bold","response":"So she makes **$18.00** every day.","target":"18","verdict":"unparsed","answer":"","how":"peer: lm-eval.gsm8k.strict-match (EleutherAI/lm-evaluation-harness 4e7e0d47f)","score":0,"reason":"no_answer","why":"the rule extracts nothing: the number after the first \"#### \", exact_match"}
-//	{"id":"none","response":"I cannot solve this.","target":"18","verdict":"unparsed","answer":"","how":"peer: lm-eval.gsm8k.strict-match (EleutherAI/lm-evaluation-harness 4e7e0d47f)","score":0,"reason":"no_answer","why":"the rule extracts nothing: the number after the first \"#### \", exact_match"}
 //
 // A row that cannot be graded ends the program. Its error names file and line;
 // nothing is left out silently, and the rows before it are written:

@@ -174,5 +174,5 @@ func TestBenchNames(t *testing.T) {
 	c := newBenchChild(t, "names", "-test.benchtime=1x", "-test.cpu=1").run()
 	require.Equal(t, 0, c.code, c.out.String())
 	assert.Contains(t, c.out.String(), "BenchmarkChild/model=gpt-5/eval")
-	assert.Contains(t, c.out.String(), "BenchmarkChild/model=meta_llama_3")
+	assert.Contains(t, c.out.String(), "BenchmarkChild/model=meta_llama_3/eval")
 }

@@ -30,11 +30,12 @@ var printUnits = sync.OnceFunc(func() {
 })
 
 // BenchName makes the name of a sub-benchmark from keys and values, such as
-// "model=gpt-5/mode=fast" from "model", "gpt-5", "mode", "fast", so that
+// "model=gpt-5/mode=fast/eval" from "model", "gpt-5", "mode", "fast", so that
 // benchstat tells its parts apart: -col /model. A slash or a space in a value
-// becomes "_". A name that would end in -digits, which benchstat takes for the
-// number of processors, gets a last part "/eval". It panics on an odd number
-// of arguments or an empty key.
+// becomes "_". Every name ends in "/eval": benchstat takes digits behind a last
+// "-" for the number of processors, and puts two models side by side only if
+// the rest of their names is the same. It panics on an odd number of arguments
+// or an empty key.
 func BenchName(keysAndValues ...string) string {
 	if len(keysAndValues) == 0 || len(keysAndValues)%2 != 0 {
 		panic(fmt.Sprintf("evaltest.BenchName: %d arguments %q: want keys and values in turn", len(keysAndValues), keysAndValues))
@@ -48,9 +49,5 @@ func BenchName(keysAndValues ...string) string {
 		key, value := clean.Replace(keysAndValues[i]), strings.ReplaceAll(keysAndValues[i+1], "/", "_")
 		parts = append(parts, strings.Map(printable, key+"="+value))
 	}
-	name := strings.Join(parts, "/")
-	if tail := strings.TrimRight(name, "0123456789"); tail != name && strings.HasSuffix(tail, "-") {
-		name += "/eval"
-	}
-	return name
+	return strings.Join(append(parts, "eval"), "/")
 }

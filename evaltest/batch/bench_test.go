@@ -22,11 +22,11 @@ func upto(n int) iter.Seq[int] {
 // at once. The target is at most 1 µs an item.
 func BenchmarkRun(b *testing.B) {
 	type item struct { // about as large as a dataset's item
-		id, input, target string
-		rest              [82]byte
+		ID, Input, Target string
+		Rest              [82]byte
 	}
 	b.Run("item=int", func(b *testing.B) { bench(b, func(i int) int { return i }) })
-	b.Run("item=130B", func(b *testing.B) { bench(b, func(i int) item { return item{id: "gsm8k-0001"} }) })
+	b.Run("item=130B", func(b *testing.B) { bench(b, func(i int) item { return item{ID: "gsm8k-0001"} }) })
 }
 
 func bench[T any](b *testing.B, make func(int) T) {

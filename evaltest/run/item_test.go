@@ -122,7 +122,7 @@ func TestItemContains(t *testing.T) {
 		{"panic", "with the stack", func() error { panic("boom") }, "panicked: boom"},
 		{"panic with an error", "", func() error { panic(errBoom) }, "panicked: boom"},
 		{"panic(nil)", "must not pass for an answer", func() error { panic(nil) }, "panicked: panic called with nil argument"},
-		{"nil map", "a runtime error", func() error { var m map[string]int; m["a"] = 1; return nil }, "assignment to entry in nil map"},
+		{"nil map", "a runtime error", func() error { var none map[string]map[string]int; none["a"]["b"] = 1; return nil }, "assignment to entry in nil map"},
 		{"Goexit", "names the likely cause", func() error { runtime.Goexit(); return nil }, "must not call methods of the outer *testing.T; return an error instead"},
 		{"FailNow of another test", "is Goexit", func() error { inner.FailNow(); return nil }, "FailNow, Fatal, Skip or a require assertion"},
 		{"a typed nil error", "its own Error method panics", func() error { return typedNil }, "nil pointer dereference"},

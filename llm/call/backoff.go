@@ -30,9 +30,9 @@ type Backoff struct {
 func (b Backoff) Check() error {
 	switch {
 	case b.First < 0:
-		return fmt.Errorf("Backoff.First is %v; it must not be negative (0 is the default of %v)", b.First, DefaultFirst)
+		return fmt.Errorf("call: Backoff.First is %v; it must not be negative (0 is the default of %v)", b.First, DefaultFirst)
 	case b.Max < 0:
-		return fmt.Errorf("Backoff.Max is %v; it must not be negative (0 is the default of %v)", b.Max, DefaultMax)
+		return fmt.Errorf("call: Backoff.Max is %v; it must not be negative (0 is the default of %v)", b.Max, DefaultMax)
 	}
 	return nil
 }

@@ -28,9 +28,9 @@ type Policy struct {
 func (p Policy) Check() error {
 	switch {
 	case p.Tries < 0:
-		return fmt.Errorf("Tries is %d; it must be at least 1, or 0 for the default of %d", p.Tries, DefaultTries)
+		return fmt.Errorf("call: Tries is %d; it must be at least 1, or 0 for the default of %d", p.Tries, DefaultTries)
 	case p.Timeout < 0:
-		return fmt.Errorf("Timeout is %v; it must not be negative (0 for none)", p.Timeout)
+		return fmt.Errorf("call: Timeout is %v; it must not be negative (0 for none)", p.Timeout)
 	}
 	return p.Backoff.Check()
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
+var errVersion = fmt.Errorf("%w: record it again", ErrFormat)
+
 // tornError says that a file ends in the middle: the entries before it are
 // good.
 type tornError struct {
@@ -93,7 +95,7 @@ func parseLine(text []byte, n int, first bool) (*entry, error) {
 			return nil, fmt.Errorf("%w: want a first line such as {\"evals_cassette\":%d}, got %.60q", ErrFormat, version, text)
 		}
 		if h.Version != version {
-			return nil, fmt.Errorf("%w: it has version %d of the format and this program reads version %d: record it again", ErrFormat, h.Version, version)
+			return nil, fmt.Errorf("%w: the file has version %d, this program reads version %d", errVersion, h.Version, version)
 		}
 		return nil, nil
 	}
@@ -120,7 +122,7 @@ func checkOurs(path string) error {
 	if err == nil || errors.As(err, &torn) {
 		return nil // ours, as far as the beginning tells
 	}
-	if strings.Contains(err.Error(), "version") {
+	if errors.Is(err, errVersion) {
 		return nil
 	}
 	return fmt.Errorf("%w; it will not be overwritten: remove it first", err)

@@ -138,7 +138,7 @@ func (c *Cassette) differences(recorded, asked *entry) []string {
 	}
 	if len(out) == 0 {
 		if times := c.times[request{recorded.key, asked.Sample}]; times > 0 {
-			return []string{fmt.Sprintf("it is the same request, recorded %d times for sample %d; the item asked it once more", times, asked.Sample)}
+			return []string{fmt.Sprintf("it is the same request, recorded %s for sample %d; the item asked it once more", timesText(times), asked.Sample)}
 		}
 		return []string{fmt.Sprintf("it is the same request, but recorded for sample %d", recorded.Sample)}
 	}
@@ -146,4 +146,14 @@ func (c *Cassette) differences(recorded, asked *entry) []string {
 		out = append(out[:maxDifferences], fmt.Sprintf("and %d more", more))
 	}
 	return out
+}
+
+func timesText(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -1,0 +1,590 @@
+package cassette_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	sdk "github.com/sashabaranov/go-openai"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/cassette"
+	"github.com/goevals/evals/llm/llmtest"
+	"github.com/goevals/evals/llm/openai"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// rig is a server, a client of it and a cassette file.
+type rig struct {
+	t      *testing.T
+	path   string
+	server *llmtest.Server
+	client *openai.Client
+}
+
+func newRig(t *testing.T, name string, reply func(llmtest.Chat) llmtest.Reply) *rig {
+	s := &llmtest.Server{Reply: reply}
+	return &rig{t: t, path: filepath.Join(t.TempDir(), name), server: s,
+		client: openai.Config{Model: "m", BaseURL: "http://127.0.0.1:1234/v1", HTTPClient: s.Client()}.New()}
+}
+
+// counting answers each call with its number and the question.
+func counting(c llmtest.Chat) llmtest.Reply {
+	return llmtest.Reply{Text: fmt.Sprintf("%s #%d", c.Last(), c.N)}
+}
+
+func (r *rig) open(o cassette.Options) *cassette.Cassette {
+	r.t.Helper()
+	c, err := cassette.Open(r.path, o)
+	require.NoError(r.t, err)
+	return c
+}
+
+func (r *rig) close(c *cassette.Cassette) {
+	r.t.Helper()
+	require.NoError(r.t, c.Close())
+}
+
+// under is the context of an item whose calls go through c.
+func under(ctx context.Context, c *cassette.Cassette, item string) context.Context {
+	ctx = wire.WithMiddleware(ctx, c)
+	if item != "" {
+		ctx = llm.WithItem(ctx, item)
+	}
+	return ctx
+}
+
+func (r *rig) ask(ctx context.Context, text string) (llm.Response, error) {
+	return r.client.Generate(ctx, llm.Prompt(text))
+}
+
+func (r *rig) mustAsk(ctx context.Context, text string) string {
+	r.t.Helper()
+	resp, err := r.ask(ctx, text)
+	require.NoError(r.t, err)
+	return resp.Text
+}
+
+func TestRecordAndReplay(t *testing.T) {
+	for _, name := range []string{"c.jsonl", "c.jsonl.gz", "C.JSONL.GZ"} {
+		for _, stream := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " stream=", stream), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					r := newRig(t, name, func(llmtest.Chat) llmtest.Reply {
+						return llmtest.Reply{Text: "It is 18 é.", Reasoning: "hm", FirstToken: time.Second, PerToken: 10 * time.Millisecond}
+					})
+					req := llm.Prompt("6*3?")
+					req.Stream = stream
+					c := r.open(cassette.Options{Mode: cassette.Record})
+					want, err := r.client.Generate(under(t.Context(), c, "a"), req)
+					require.NoError(t, err)
+					assert.False(t, want.Replayed)
+					assert.Equal(t, cassette.Stats{Entries: 1, Recorded: 1}, c.Stats())
+					r.close(c)
+					r.close(c)
+					b, err := os.ReadFile(r.path)
+					require.NoError(t, err)
+					assert.Equal(t, strings.HasSuffix(strings.ToLower(name), ".gz"), b[0] == 0x1f)
+
+					c = r.open(cassette.Options{})
+					start := time.Now()
+					got, err := r.client.Generate(under(t.Context(), c, "a"), req)
+					require.NoError(t, err)
+					assert.Zero(t, time.Since(start), "a replay does not sleep")
+					assert.Equal(t, 1, r.server.Counts().Calls, "the server is not asked")
+					assert.True(t, got.Replayed)
+					assert.Equal(t, want.Timing.FirstToken, got.Timing.FirstToken)
+					assert.Equal(t, want.Timing.Total, got.Timing.Total)
+					assert.Equal(t, 1050*time.Millisecond-10*time.Millisecond, got.Timing.Total)
+					got.Replayed, got.Timing = want.Replayed, want.Timing
+					assert.Equal(t, want, got)
+					assert.Equal(t, cassette.Stats{Entries: 1, Replayed: 1}, c.Stats())
+					assert.Empty(t, c.Unused())
+					r.close(c)
+					files, err := os.ReadDir(filepath.Dir(r.path))
+					require.NoError(t, err)
+					assert.Len(t, files, 1, "nothing is left beside the file")
+				})
+			})
+		}
+	}
+}
+
+func TestHostAndKeyDoNotCount(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	r.mustAsk(under(t.Context(), c, "a"), "q")
+	r.close(c)
+	t.Setenv("OPENAI_API_KEY", "")
+	elsewhere := openai.Config{Model: "m", BaseURL: "https://api.example.com/v1"}.New()
+	c = r.open(cassette.Options{})
+	resp, err := elsewhere.Generate(under(t.Context(), c, "a"), llm.Prompt("q"))
+	require.NoError(t, err, "another host, and no key")
+	assert.Equal(t, "q #1", resp.Text)
+	c, err = cassette.Open(r.path, cassette.Options{Host: true})
+	require.NoError(t, err)
+	_, err = elsewhere.Generate(under(t.Context(), c, "a"), llm.Prompt("q"))
+	require.ErrorIs(t, err, cassette.ErrMiss, "unless it is asked to count")
+	require.ErrorContains(t, err, "the host is")
+}
+
+func TestAutoAsksOnlyWhatChanged(t *testing.T) {
+	r := newRig(t, "c.jsonl.gz", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	for _, q := range []string{"a", "b", "c"} {
+		r.mustAsk(under(t.Context(), c, q), q)
+	}
+	r.close(c)
+	before, err := os.ReadFile(r.path)
+	require.NoError(t, err)
+
+	c = r.open(cassette.Options{Mode: cassette.Auto})
+	for _, q := range []string{"a", "b", "c"} {
+		r.mustAsk(under(t.Context(), c, q), q)
+	}
+	assert.Equal(t, 3, r.server.Counts().Calls, "all is known")
+	r.close(c)
+	after, err := os.ReadFile(r.path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after, "nothing new, nothing written")
+
+	c = r.open(cassette.Options{Mode: cassette.Auto})
+	assert.Equal(t, "a #1", r.mustAsk(under(t.Context(), c, "a"), "a"))
+	assert.Equal(t, "B #4", r.mustAsk(under(t.Context(), c, "b"), "B"))
+	assert.Equal(t, "B #4", r.mustAsk(under(t.Context(), c, "b"), "B"), "recorded now")
+	require.Len(t, c.Unused(), 2)
+	r.close(c)
+	c = r.open(cassette.Options{})
+	assert.Equal(t, 4, c.Stats().Entries, "what a narrowed run did not ask stays")
+	assert.Equal(t, "B #4", r.mustAsk(under(t.Context(), c, "b"), "B"))
+}
+
+func TestRecordAsksEverythingAnew(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	for _, want := range []string{"a #1", "a #2"} {
+		c := r.open(cassette.Options{Mode: cassette.Record})
+		assert.Equal(t, want, r.mustAsk(under(t.Context(), c, "a"), "a"))
+		r.close(c)
+	}
+	c := r.open(cassette.Options{})
+	assert.Equal(t, "a #2", r.mustAsk(under(t.Context(), c, "a"), "a"))
+}
+
+func TestEqualFilesForEqualRuns(t *testing.T) {
+	var files []string
+	for range 2 {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, "c.jsonl", func(c llmtest.Chat) llmtest.Reply {
+				return llmtest.Reply{Raw: llmtest.Stream(llmtest.Text(c.Last()), llmtest.Finish("stop"))}
+			})
+			c := r.open(cassette.Options{Mode: cassette.Record})
+			var wg sync.WaitGroup
+			for i := range 20 {
+				wg.Go(func() { _, _ = r.ask(under(t.Context(), c, fmt.Sprint("item", i)), fmt.Sprint(i)) })
+			}
+			wg.Wait()
+			r.close(c)
+			b, err := os.ReadFile(r.path)
+			require.NoError(t, err)
+			files = append(files, string(b))
+		})
+	}
+	assert.True(t, files[0] == files[1], "the order of entries does not depend on the scheduler")
+}
+
+func TestOccurrences(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	a, b := under(t.Context(), c, "a"), under(t.Context(), c, "b")
+	// Two items make the same request, twice each, interleaved.
+	got := []string{r.mustAsk(a, "q"), r.mustAsk(b, "q"), r.mustAsk(b, "q"), r.mustAsk(a, "q")}
+	assert.Equal(t, []string{"q #1", "q #1", "q #2", "q #2"}, got, "the n-th of one item is the n-th of another")
+	r.close(c)
+
+	c = r.open(cassette.Options{})
+	a, b = under(t.Context(), c, "a"), under(t.Context(), c, "b")
+	got = []string{r.mustAsk(b, "q"), r.mustAsk(b, "q"), r.mustAsk(a, "q"), r.mustAsk(a, "q")}
+	assert.Equal(t, []string{"q #1", "q #2", "q #1", "q #2"}, got, "another order of items changes nothing")
+	_, err := r.ask(a, "q")
+	require.ErrorIs(t, err, cassette.ErrMiss, "a third time was not recorded")
+	require.ErrorContains(t, err, "time 3 that the item asks it")
+	require.ErrorContains(t, err, "recorded twice")
+	assert.Equal(t, "q #1", r.mustAsk(under(t.Context(), c, "a"), "q"), "the item run again begins again")
+	bare := under(t.Context(), c, "")
+	assert.Equal(t, "q #1", r.mustAsk(bare, "q"))
+	assert.Equal(t, "q #1", r.mustAsk(bare, "q"), "without an item every request is the first")
+}
+
+func TestSamples(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	ctx := func(c *cassette.Cassette, k int) context.Context {
+		return under(llm.WithSample(t.Context(), k), c, "a")
+	}
+	for k := range 3 {
+		assert.Equal(t, fmt.Sprintf("q #%d", k+1), r.mustAsk(ctx(c, k), "q"))
+	}
+	r.close(c)
+	c = r.open(cassette.Options{})
+	for _, k := range []int{2, 0, 1} {
+		assert.Equal(t, fmt.Sprintf("q #%d", k+1), r.mustAsk(ctx(c, k), "q"))
+	}
+	_, err := r.ask(ctx(c, 3), "q")
+	require.ErrorIs(t, err, cassette.ErrMiss)
+	require.ErrorContains(t, err, "the same request, but recorded for sample")
+}
+
+func TestFailedCallsTakeNoOccurrence(t *testing.T) {
+	r := newRig(t, "c.jsonl", func(c llmtest.Chat) llmtest.Reply {
+		if c.N == 1 {
+			return llmtest.Reply{Raw: llmtest.Status(503, `{}`)}
+		}
+		return counting(c)
+	})
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	ctx := under(t.Context(), c, "a")
+	_, err := r.ask(ctx, "q")
+	require.Error(t, err)
+	assert.Equal(t, "q #2", r.mustAsk(ctx, "q"), "the try after the failure")
+	assert.Equal(t, cassette.Stats{Entries: 1, Recorded: 1, Skipped: 1}, c.Stats())
+	r.close(c)
+	c = r.open(cassette.Options{})
+	assert.Equal(t, "q #2", r.mustAsk(under(t.Context(), c, "a"), "q"), "is the first one of a replay")
+}
+
+func TestConcurrentEqualRequestsAreAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "c.jsonl", func(c llmtest.Chat) llmtest.Reply {
+			reply := counting(c)
+			reply.FirstToken = time.Second
+			return reply
+		})
+		c := r.open(cassette.Options{Mode: cassette.Record})
+		var mu sync.Mutex
+		got := map[string]int{}
+		var wg sync.WaitGroup
+		for i := range 50 {
+			wg.Go(func() {
+				resp, err := r.ask(under(t.Context(), c, fmt.Sprint(i)), "q")
+				assert.NoError(t, err)
+				mu.Lock()
+				defer mu.Unlock()
+				got[fmt.Sprint(resp.Text, resp.Replayed)]++
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, map[string]int{"q #1false": 1, "q #1true": 49}, got, "one is billed, the others wait for it")
+		r.close(c)
+	})
+}
+
+func TestWaitersGoOnAfterAFailedLeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "c.jsonl", func(c llmtest.Chat) llmtest.Reply {
+			reply := counting(c)
+			reply.FirstToken = time.Second
+			return reply
+		})
+		c := r.open(cassette.Options{Mode: cassette.Record})
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := r.ask(under(ctx, c, "leader"), "q")
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+		synctest.Wait()
+		short, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel2()
+		_, err := r.ask(under(short, c, "impatient"), "q")
+		require.ErrorIs(t, err, context.DeadlineExceeded, "a waiter's own deadline counts")
+		assert.Equal(t, "q #2", r.mustAsk(under(t.Context(), c, "waiter"), "q"))
+		wg.Wait()
+		r.close(c)
+	})
+}
+
+func TestWhatIsNotStored(t *testing.T) {
+	text, stop := llmtest.Text("18"), llmtest.Finish("stop")
+	rows := []struct {
+		name, reason string
+		stream       bool
+		raw          http.HandlerFunc
+		stored, all  bool // all: with Options.Failures
+	}{
+		{"answer", "", true, llmtest.Stream(text, stop, llmtest.Done), true, true},
+		{"no DONE", "C04: whole all the same", true, llmtest.Stream(text, stop), true, true},
+		{"content filter", "a refusal of the request is its answer", false, llmtest.Status(400, `{"error":{"code":"content_filter"}}`), true, true},
+		{"unprocessable", "", false, llmtest.Status(422, `{}`), true, true},
+		{"429", "another try heals it", false, llmtest.Status(429, `{}`), false, true},
+		{"500", "", false, llmtest.Status(500, `{}`), false, true},
+		{"529", "", false, llmtest.Status(529, `{}`), false, true},
+		{"408", "", false, llmtest.Status(408, `{}`), false, true},
+		{"401", "the next key may do", false, llmtest.Status(401, `{}`), false, true},
+		{"404", "a typing mistake is no recording", false, llmtest.Status(404, `{}`), false, true},
+		{"cut stream", "C03: half an answer", true, llmtest.Stream(text), false, true},
+		{"reset", "the body never ended", true, llmtest.Reset(text), false, false},
+		{"error in 200", "C01", true, llmtest.Stream("data: {\"error\":{\"message\":\"overloaded\"}}\n\n", llmtest.Done), false, true},
+		{"error in unary 200", "C01", false, llmtest.Status(200, `{"error":{"message":"m"}}`), false, true},
+		{"reset before the answer", "", false, llmtest.Reset(), false, false},
+	}
+	for _, r := range rows {
+		for _, failures := range []bool{false, true} {
+			t.Run(fmt.Sprint(r.name, " failures=", failures), func(t *testing.T) {
+				rig := newRig(t, "c.jsonl", func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Raw: r.raw} })
+				c := rig.open(cassette.Options{Mode: cassette.Record, Failures: failures})
+				req := llm.Prompt("q")
+				req.Stream = r.stream
+				_, live := rig.client.Generate(under(t.Context(), c, "a"), req)
+				want := r.stored
+				if failures {
+					want = r.all
+				}
+				assert.Equal(t, want, c.Stats().Recorded == 1, r.reason)
+				rig.close(c)
+				if !want {
+					return
+				}
+				c = rig.open(cassette.Options{})
+				_, replayed := rig.client.Generate(under(t.Context(), c, "a"), req)
+				assert.Equal(t, fmt.Sprint(live), fmt.Sprint(replayed), "the failure is replayed as it was")
+			})
+		}
+	}
+}
+
+func TestMissNamesTheNearest(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	base := llm.Prompt("Natalia sold clips to 48 of her friends in April.").WithSystem("Be brief.")
+	base.Temperature = new(0.0)
+	for i, text := range []string{base.Messages[1].Content, "Weng earns 12 an hour.", "Betty saves."} {
+		req := base
+		req.Messages = slices.Clone(base.Messages)
+		req.Messages[1].Content = text
+		_, err := r.client.Generate(under(t.Context(), c, fmt.Sprintf("gsm8k-%04d", i+1)), req)
+		require.NoError(t, err)
+	}
+	r.close(c)
+	rows := []struct {
+		name   string
+		change func(*llm.Request)
+		model  string
+		want   string
+	}{
+		{"message", func(r *llm.Request) { r.Messages[1].Content = "Natalia sold clips to 49 of her friends in April." }, "m",
+			`(item "gsm8k-0001"): messages[1].content differs from character 24 on: "…d clips to 48 of her friends in Apri…" there, "…d clips to 49 of her friends in Apri…" here`},
+		{"temperature", func(r *llm.Request) { r.Temperature = new(0.7) }, "m", "temperature is 0 there and 0.7 here"},
+		{"no temperature", func(r *llm.Request) { r.Temperature = nil }, "m", "temperature is 0 there and absent here"},
+		{"more messages", func(r *llm.Request) { r.Messages = append(r.Messages, llm.Message{Role: "assistant", Content: "x"}) }, "m", "messages has 2 elements there and 3 here"},
+		{"model", func(r *llm.Request) {}, "n", "model differs from character 1 on"},
+		{"new field", func(r *llm.Request) { r.Seed = new(int64(1)) }, "m", "seed is absent there and 1 here"},
+		{"everything", func(r *llm.Request) {
+			r.Messages = llm.Prompt("x").Messages
+			r.Seed, r.TopP, r.Temperature, r.MaxOutputTokens = new(int64(1)), new(0.5), nil, new(int64(3))
+		}, "k", "and 5 more"},
+	}
+	c = r.open(cassette.Options{Rerecord: "set EVALTEST_CASSETTE=auto"})
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			req := base
+			req.Messages = slices.Clone(base.Messages)
+			row.change(&req)
+			m := openai.Config{Model: row.model, BaseURL: "http://127.0.0.1/v1"}.New()
+			_, err := m.Generate(under(t.Context(), c, "gsm8k-0001"), req)
+			var le *llm.Error
+			require.ErrorAs(t, err, &le)
+			assert.Equal(t, llm.KindMiss, le.Kind)
+			var miss *cassette.MissError
+			require.ErrorAs(t, err, &miss)
+			require.NotNil(t, miss.Nearest)
+			assert.Equal(t, "gsm8k-0001", miss.Item)
+			assert.Contains(t, err.Error(), row.want)
+			assert.True(t, strings.HasSuffix(err.Error(), "To record it, set EVALTEST_CASSETTE=auto"), "%v", err)
+			assert.Contains(t, err.Error(), r.path)
+		})
+	}
+	assert.Equal(t, len(rows), c.Stats().Missed)
+	assert.Len(t, c.Unused(), 3)
+	assert.Equal(t, "Be brief.", base.Messages[0].Content)
+
+	require.NoError(t, os.WriteFile(r.path, []byte("{\"evals_cassette\":1}\n"), 0o600))
+	c = r.open(cassette.Options{})
+	_, err := r.ask(under(t.Context(), c, "a"), "q")
+	require.ErrorContains(t, err, "no recording at all")
+}
+
+func TestUnused(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	for _, q := range []string{"one", "two"} {
+		r.mustAsk(under(t.Context(), c, "item-"+q), q)
+	}
+	assert.Empty(t, c.Unused(), "what was just recorded was asked for")
+	r.close(c)
+	c = r.open(cassette.Options{})
+	r.mustAsk(under(t.Context(), c, "x"), "one")
+	want := []cassette.Unused{{Line: 3, Item: "item-two", Method: "POST", Path: "/v1/chat/completions", Model: "m", Request: "two"}}
+	assert.Equal(t, want, c.Unused())
+}
+
+func TestIgnore(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	ask := func(c *cassette.Cassette, user string) error {
+		req := llm.Prompt("q")
+		req.Extra = map[string]json.RawMessage{"user": json.RawMessage(`"` + user + `"`)}
+		_, err := r.client.Generate(under(t.Context(), c, "a"), req)
+		return err
+	}
+	require.NoError(t, ask(c, "u1"))
+	r.close(c)
+	require.ErrorIs(t, ask(r.open(cassette.Options{}), "u2"), cassette.ErrMiss)
+	require.NoError(t, ask(r.open(cassette.Options{Ignore: []string{"user"}}), "u2"), "no new recording is needed to ignore a field")
+}
+
+func TestAnySDK(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	ask := func(c *cassette.Cassette, base http.RoundTripper) (string, llm.CallLog, error) {
+		var log llm.CallLog
+		cfg := sdk.DefaultConfig("some-key-0123456789")
+		cfg.BaseURL, cfg.HTTPClient = "http://somewhere/v1", &http.Client{Transport: c.Transport(base)}
+		resp, err := sdk.NewClientWithConfig(cfg).CreateChatCompletion(llm.WithCallLog(t.Context(), &log), sdk.ChatCompletionRequest{
+			Model: "m", Messages: []sdk.ChatCompletionMessage{{Role: "user", Content: "q"}},
+		})
+		if err != nil {
+			return "", llm.CallLog{}, err
+		}
+		calls := log.Calls()
+		require.Len(t, calls, 1, "an application's calls are counted, replayed or not")
+		assert.Equal(t, llm.Usage{Input: 1, Output: 2, Known: true}, calls[0].Response.Usage)
+		assert.Equal(t, base == nil, calls[0].Response.Replayed)
+		return resp.Choices[0].Message.Content, llm.CallLog{}, nil
+	}
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	text, _, err := ask(c, r.server.Memory())
+	require.NoError(t, err)
+	assert.Equal(t, "q #1", text)
+	r.close(c)
+	b, err := os.ReadFile(r.path)
+	require.NoError(t, err)
+	assert.NotContains(t, string(b), "some-key")
+	text, _, err = ask(r.open(cassette.Options{}), nil)
+	require.NoError(t, err)
+	assert.Equal(t, "q #1", text)
+}
+
+func TestOtherBodies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.jsonl")
+	answer := "\x00\xff binary"
+	base := &llmtest.Memory{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, answer)
+	})}
+	send := func(c *cassette.Cassette, method, target, ctype, body string) (string, error) {
+		req, err := http.NewRequestWithContext(t.Context(), method, "http://h"+target, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Content-Type", ctype)
+		resp, err := (&http.Client{Transport: c.Transport(base)}).Do(req)
+		if err != nil {
+			return "", err
+		}
+		defer resp.Body.Close()
+		b, err := io.ReadAll(resp.Body)
+		return string(b), err
+	}
+	c, err := cassette.Open(path, cassette.Options{Mode: cassette.Record})
+	require.NoError(t, err)
+	for _, s := range [][4]string{
+		{"POST", "/upload", "multipart/form-data; boundary=aaa", "--aaa\r\nx\r\n--aaa--"},
+		{"POST", "/bin", "application/octet-stream", "\xff\x00"},
+		{"GET", "/list?b=2&a=1&key=secretsecret", "", ""},
+	} {
+		got, err := send(c, s[0], s[1], s[2], s[3])
+		require.NoError(t, err)
+		assert.Equal(t, answer, got)
+	}
+	require.NoError(t, c.Close())
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.NotContains(t, string(b), "secretsecret")
+	c, err = cassette.Open(path, cassette.Options{})
+	require.NoError(t, err)
+	for _, s := range [][4]string{
+		{"POST", "/upload", "multipart/form-data; boundary=bbb", "--bbb\r\nx\r\n--bbb--"},
+		{"POST", "/bin", "application/octet-stream", "\xff\x00"},
+		{"GET", "/list?a=1&b=2&key=anotherone", "", ""},
+		{"GET", "/list?a=1&b=2", "", ""},
+	} {
+		got, err := send(c, s[0], s[1], s[2], s[3])
+		require.NoError(t, err)
+		assert.Equal(t, answer, got)
+	}
+	_, err = send(c, "GET", "/list?a=1&b=3", "", "")
+	require.ErrorIs(t, err, cassette.ErrMiss)
+}
+
+func TestClosed(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	r.close(c)
+	_, err := r.ask(under(t.Context(), c, "a"), "q")
+	require.ErrorContains(t, err, "closed")
+}
+
+func TestReplayWritesNothing(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	r.mustAsk(under(t.Context(), c, "a"), "q")
+	r.close(c)
+	dir := filepath.Dir(r.path)
+	require.NoError(t, os.Chmod(dir, 0o500))
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	for _, mode := range []cassette.Mode{cassette.Replay, cassette.Auto} {
+		c = r.open(cassette.Options{Mode: mode})
+		r.mustAsk(under(t.Context(), c, "a"), "q")
+		require.NoError(t, c.Close(), "mode %s in a folder that cannot be written", mode)
+	}
+}
+
+func TestLock(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	for _, mode := range []cassette.Mode{cassette.Record, cassette.Auto} {
+		_, err := cassette.Open(r.path, cassette.Options{Mode: mode})
+		require.ErrorIs(t, err, cassette.ErrLocked)
+	}
+	r.mustAsk(under(t.Context(), c, "a"), "q")
+	r.close(c)
+	c = r.open(cassette.Options{Mode: cassette.Auto})
+	d := r.open(cassette.Options{Mode: cassette.Auto})
+	r.mustAsk(under(t.Context(), c, "a"), "new")
+	_, err := r.ask(under(t.Context(), d, "a"), "other")
+	require.ErrorIs(t, err, cassette.ErrLocked, "Auto locks when it first has to ask")
+	r.close(d)
+	r.close(c)
+	r.close(r.open(cassette.Options{Mode: cassette.Record}))
+}
+
+func TestMissBeneathRetryingHTTP(t *testing.T) {
+	r := newRig(t, "c.jsonl", counting)
+	r.close(r.open(cassette.Options{Mode: cassette.Record}))
+	require.NoError(t, os.WriteFile(r.path, []byte("{\"evals_cassette\":1}\n"), 0o600))
+	c := r.open(cassette.Options{})
+	_, err := (&http.Client{Transport: c.Transport(nil)}).Get("http://h/x")
+	var miss *cassette.MissError
+	require.True(t, errors.As(err, &miss), "through net/http's own error: %v", err)
+}

@@ -20,7 +20,11 @@ var (
 // is struck out is withdrawn.
 func plainText(s string) string {
 	s = width.Fold.String(norm.NFC.String(strings.ToValidUTF8(s, "\ufffd")))
-	return struckOut.ReplaceAllString(strings.Map(plain, s), " ")
+	s = strings.Map(plain, s)
+	if strings.Contains(s, "~~") {
+		s = struckOut.ReplaceAllString(s, " ")
+	}
+	return s
 }
 
 // undress removes what makes words look nice.
@@ -43,15 +47,20 @@ func findChoice(text string, o choiceOptions) claim {
 	t := plainText(text)
 	strong, after, line := lastMarked(t, o)
 	if strong.kind == claimNothing {
-		if c := weakClaims(undress(t), o); c.kind != claimNothing {
-			return c
+		c := undress(t)
+		weak, hedge := weakClaims(c, o)
+		switch {
+		case weak.kind != claimNothing:
+			return weak
+		case hedge.kind != claimNothing:
+			return hedge
 		}
-		return unstated(undress(t), o)
+		return unstated(c, o)
 	}
 	if c, ok := corrected(undress(t[after:]), o); ok {
 		return c
 	}
-	if weak := weakClaims(undress(t[line:]), o); weak.kind == claimChoice && weak.set != strong.set ||
+	if weak, _ := weakClaims(undress(t[line:]), o); weak.kind == claimChoice && weak.set != strong.set ||
 		weak.kind == claimAmbiguous && strong.kind == claimChoice {
 		return claim{kind: claimAmbiguous, text: strong.text + " … " + weak.text,
 			why: "the reply states " + quote(strong.text) + " and then " + quote(weak.text)}
@@ -109,11 +118,15 @@ func blocks(t string, m answerMark) bool {
 	if m.name == otherMark || isBlank(t[m.end:m.stop]) && m.stop < len(t) {
 		return false
 	}
-	start := strings.LastIndexByte(t[:m.start], '\n') + 1
-	if m.start-start > 64 {
+	const far = 64 // a marker this far into its line does not start it
+	low := max(0, m.start-far)
+	lead := t[low:m.start]
+	if k := strings.LastIndexByte(lead, '\n'); k >= 0 {
+		lead = lead[k+1:]
+	} else if low > 0 {
 		return false
 	}
-	for _, w := range strings.Fields(strings.Trim(t[start:m.start], " \t#*_>`-\"'({[")) {
+	for _, w := range strings.Fields(strings.Trim(lead, " \t#*_>`-\"'({[")) {
 		switch strings.ToLower(strings.Trim(w, "*_")) {
 		case "the", "final", "my", "correct", "best", "so", "therefore", "hmm,", "actually,", "wait,":
 		default:
@@ -125,10 +138,6 @@ func blocks(t string, m answerMark) bool {
 
 // otherMark names a marker that is not a word for "answer".
 const otherMark = "choice:"
-
-// otherMarks are further words that announce a choice.
-var otherMarks = regexp.MustCompile(`(?i)(?:^|[^\pL\pN])(?:choice|option|selection|selected|solution|lösung|conclusion|verdict|decision|auswahl|elección|choix|scelta|escolha|opción|opção|opzione|lettre|letra|lettera|letter|выбор|вариант|(?:correct|right|best|proper)(?: (?:one|option|choice|statement|letter|response|selection))?|final)["'*_` + "`" + `]*(?:\s*[:=]|\s+[-–]\s|\s+(?:is|was|would be|should be|must be|ist|est|es|è|é)\b:?)` +
-	`|(?:选项|選項|选择|選擇|正解|应选|應選|故选|故選)(?:是|为|為)?[:：]?`)
 
 // choiceMarks returns the places where an answer is announced, in order.
 func choiceMarks(t string, o choiceOptions) []answerMark {
@@ -142,9 +151,7 @@ func choiceMarks(t string, o choiceOptions) []answerMark {
 		}
 		marks = append(marks, m)
 	}
-	for _, m := range otherMarks.FindAllStringIndex(t, -1) {
-		marks = append(marks, answerMark{kind: markColon, name: otherMark, start: m[0], end: m[1], stop: len(t)})
-	}
+	marks = append(marks, otherMarks(t)...)
 	for _, m := range lineMarks(t, o) {
 		end := m.start + len(lineOf(t[m.start:]))
 		inside := func(other answerMark) bool { return other.start >= m.start && other.start < end }
@@ -207,16 +214,15 @@ func (o choiceOptions) isLetter(line string) bool {
 // options, or are the texts of different options.
 func listsOptions(t string, o choiceOptions) bool {
 	var labels, texts choiceSet
+	longest := 0
+	for _, k := range o.keys {
+		longest = max(longest, len(k))
+	}
 	for line := range strings.Lines(t) {
-		if len(line) > maxPayload {
-			continue
+		if i, ok := o.index(labelOf(line)); ok {
+			labels |= 1 << i
 		}
-		if m := label.FindStringSubmatch(line); m != nil {
-			if i, ok := o.index(m[1]); ok {
-				labels |= 1 << i
-			}
-		}
-		if len(o.keys) > 0 && len(line) < 200 && texts.size() < 2 {
+		if len(line) < 2*longest+32 {
 			texts |= o.withText(line)
 		}
 		if labels.size() > 1 || texts.size() > 1 {
@@ -224,6 +230,18 @@ func listsOptions(t string, o choiceOptions) bool {
 		}
 	}
 	return false
+}
+
+// labelOf returns the letter of a line that begins with a label, or "".
+func labelOf(line string) string {
+	s := strings.TrimLeft(line[:min(len(line), 24)], " \t>*_(\"[-")
+	if len(s) < 2 || !isASCIILetter(s[0]) || !strings.ContainsRune(")]}.:*_", rune(s[1])) {
+		return "" // most lines, without asking the expression
+	}
+	if m := label.FindStringSubmatch(line[:min(len(line), 64)]); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
@@ -245,8 +263,7 @@ func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
 	case c.kind == claimChoice && c.how == "an option's text":
 		return true
 	}
-	m := label.FindStringSubmatch(line)
-	return m != nil && c.kind == claimChoice && !initialOnly(line, c, o) || m != nil && c.kind == claimAmbiguous
+	return labelOf(line) != "" && (c.kind == claimAmbiguous || c.kind == claimChoice && !initialOnly(line, c, o))
 }
 
 // initialOnly reports "A. Smith wrote it": a letter that is also a word, with a
@@ -257,4 +274,22 @@ func initialOnly(line string, c claim, o choiceOptions) bool {
 	}
 	text := strings.TrimLeft(c.rest, ". ")
 	return text != "" && o.withText(text) == 0 && !reasons[strings.ToLower(firstWord(text))]
+}
+
+// unstated is the claim of a reply that chooses nothing: it says whether
+// several options were named.
+func unstated(c string, o choiceOptions) claim {
+	var named choiceSet
+	if len(o.keys) > 0 {
+		norm := normal(c, false)
+		for i, key := range o.keys {
+			if key != "" && holds(norm, key, false) {
+				named |= 1 << i
+			}
+		}
+	}
+	if named.size() > 1 {
+		return claim{kind: claimAmbiguous, why: "the reply names the texts of options " + named.String() + " and chooses none"}
+	}
+	return claim{kind: claimNone, why: "the reply states no choice"}
 }

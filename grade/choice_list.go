@@ -224,7 +224,10 @@ func (o choiceOptions) readTexts(head, line string) claim {
 
 // readParen reads "Paris (B)".
 func readParen(head string, o choiceOptions) claim {
-	m := inParen.FindStringSubmatch(head[:min(len(head), 1<<10)])
+	if len(head) > 1<<10 || !strings.HasSuffix(strings.TrimRight(head, "."), ")") && !strings.HasSuffix(strings.TrimRight(head, "."), "]") {
+		return claim{}
+	}
+	m := inParen.FindStringSubmatch(head)
 	if m == nil {
 		return claim{}
 	}

@@ -125,7 +125,7 @@ var nones = []string{"none", "neither", "don't know", "dont know", "do not know"
 	"all of the above", "all of them", "insufficient", "unclear", "undetermined", "keine", "ninguna", "aucune", "nenhuma", "nessuna"}
 
 func saysNone(s string) bool {
-	s = normal(s, false)
+	s = normal(s[:min(len(s), 100)], false)
 	for _, n := range nones {
 		if strings.HasPrefix(s, n) {
 			return true

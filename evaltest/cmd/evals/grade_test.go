@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/klauspost/compress/gzip"
@@ -210,6 +212,9 @@ func TestStreaming(t *testing.T) {
 		out.Close()
 		done <- code
 	}()
+	// Without a flush each would wait for the other.
+	stuck := time.AfterFunc(20*time.Second, func() { read.CloseWithError(errors.New("no verdict came for the row")) })
+	defer stuck.Stop()
 	lines := bufio.NewReader(read)
 	for i := range 3 {
 		_, err := fmt.Fprintf(feed, `{"response":"%d","target":"1"}`+"\n", i)
@@ -218,7 +223,7 @@ func TestStreaming(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, map[bool]string{true: "correct", false: "incorrect"}[i == 1], outRows(t, l)[0].Verdict)
 	}
-	feed.Close()
+	require.NoError(t, feed.Close())
 	assert.Equal(t, 0, <-done)
 }
 

@@ -98,6 +98,9 @@ func (m *Memory) serve(ctx context.Context, req *http.Request, w *memoryWriter) 
 			w.abort()
 			return
 		}
+		if req.Context().Err() != nil { // never a clean end of a call that was given up
+			w.pipe.CloseWithError(context.Cause(req.Context()))
+		}
 		w.end()
 	}()
 	m.Handler.ServeHTTP(w, in)

@@ -284,3 +284,15 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func clientOver(f roundTrip) *openai.Client {
 	return openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: &http.Client{Transport: f}}.New()
 }
+
+func TestContextEndsBehindAnotherError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := clientOver(func(*http.Request) (*http.Response, error) {
+		cancel()
+		return nil, io.ErrUnexpectedEOF
+	})
+	_, err := m.Generate(ctx, llm.Prompt("q"))
+	require.ErrorIs(t, err, context.Canceled, "the caller gave up, whatever broke first")
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Equal(t, llm.KindCanceled, llm.KindOf(err))
+}

@@ -40,8 +40,12 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 		c.refused(out, ex, bad)
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
 		out.Kind, out.Err = llm.KindOf(err), err
-		if ctx.Err() != nil {
-			out.Kind = llm.KindOf(ctx.Err())
+		if over := ctx.Err(); over != nil {
+			// Whatever broke first, the context's end is why.
+			out.Kind = llm.KindOf(over)
+			if !errors.Is(err, over) {
+				out.Err = fmt.Errorf("%w (%w)", over, err)
+			}
 		}
 	case ex.status == 0 && ex.err == nil:
 		// Refused before it was sent, by the SDK.

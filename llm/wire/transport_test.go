@@ -42,7 +42,9 @@ func call(ctx context.Context, rt http.RoundTripper, url, body string) (*http.Re
 
 const chatURL = "http://fake/v1/chat/completions"
 
-func memory(h http.HandlerFunc) wire.Transport { return wire.Transport{Base: &llmtest.Memory{Handler: h}} }
+func memory(h http.HandlerFunc) wire.Transport {
+	return wire.Transport{Base: &llmtest.Memory{Handler: h}}
+}
 
 func TestZeroTransport(t *testing.T) {
 	s := &llmtest.Server{}

@@ -142,6 +142,9 @@ func (o InspectOptions) number(s string) (float64, bool) {
 	if o.TrimPunctuation {
 		s = strings.Trim(s, "!?:;()[]{}'\"`")
 	}
+	if strings.IndexFunc(s, func(r rune) bool { return '0' <= r && r <= '9' || r >= 0x80 }) < 0 {
+		return 0, false // most words of a response
+	}
 	if x, ok := parseFloat(s); ok {
 		return x, true
 	}

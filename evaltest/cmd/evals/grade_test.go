@@ -150,7 +150,7 @@ func zst(t *testing.T, text string) string {
 }
 
 func TestFormats(t *testing.T) {
-	plainRows := rows(1000)
+	plainRows := rows(400)
 	half := len(plainRows) / 2
 	tests := []struct{ name, reason, data, err string }{
 		{"plain", "", plainRows, ""},
@@ -184,7 +184,7 @@ func TestFormats(t *testing.T) {
 				}
 				if tt.err == "" {
 					require.Equal(t, 0, r.code, r.stderr)
-					require.Len(t, out, 1000)
+					require.Len(t, out, 400)
 					continue
 				}
 				require.Equal(t, 1, r.code)

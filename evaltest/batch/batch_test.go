@@ -257,6 +257,51 @@ func TestRunContextEnds(t *testing.T) {
 	})
 }
 
+// TestRunContextEndsInTheInput: the item that the input yields next is taken,
+// so it has a result; fn has nothing to do with it.
+func TestRunContextEndsInTheInput(t *testing.T) {
+	for range 100 { // several select statements may choose either way
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			in := func(yield func(int) bool) {
+				if yield(0) {
+					synctest.Wait()
+					cancel()
+					assert.False(t, yield(1))
+				}
+			}
+			var calls atomic.Int64
+			fn := func(ctx context.Context, i int) (int, error) {
+				calls.Add(1)
+				<-ctx.Done()
+				return i, nil
+			}
+			got := collect(t, batch.Run(ctx, in, fn, batch.Options{Parallel: 1}))
+			assert.Equal(t, map[int]batch.Result[int, int]{0: {}, 1: {Index: 1, In: 1, Err: context.Canceled}}, got)
+			assert.EqualValues(t, 1, calls.Load())
+		})
+	}
+}
+
+// TestRunContextEndsAtHandOver: the worker becomes free by the very end of the
+// context that the feeder sees too.
+func TestRunContextEndsAtHandOver(t *testing.T) {
+	for range 100 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			fn := func(ctx context.Context, i int) (int, error) {
+				assert.NoError(t, ctx.Err(), "called after the end")
+				<-ctx.Done()
+				return i, nil
+			}
+			got := collect(t, batch.Run(ctx, upto(100), fn, batch.Options{Parallel: 3}))
+			require.Len(t, got, 4)
+			assert.Equal(t, context.Canceled, got[3].Err)
+		})
+	}
+}
+
 func TestRunContextEndedBefore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -75,7 +75,7 @@ func TestTextSurvives(t *testing.T) {
 		{"controls", "the marker of go test -json among them", "\x00\x16\x1b[31m\r\n\t\x7f"},
 		{"HTML", "no escaping that others would have to undo", "<b>&amp;</b>"},
 		{"escapes", "text that looks like JSON's own escapes", `\u0000 \ufffd \n "`},
-		{"long", "longer than any buffer on the way", strings.Repeat("0123456789\xff", 10_000)},
+		{"long", "longer than any buffer on the way", strings.Repeat("0123456789\xff", 1_000)},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var want result.Record

@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 
 const (
 	victims     = 64
-	victimItems = 6_000
+	victimItems = 3_000
 )
 
 // writeUntilKilled has 64 workers write the items that the journal does not

@@ -72,14 +72,15 @@ type Record struct {
 
 // Key is the item's id and sample: unique in a journal.
 type Key struct {
-	ID     string
-	Sample int
+	ID     string // the item's
+	Sample int    // from 0
 }
 
 // Key returns the record's key.
 func (r *Record) Key() Key { return Key{r.Item.ID, r.Sample} }
 
-// An Item is a dataset.Item as a journal keeps it.
+// An Item is a dataset.Item as a journal keeps it; the fields mean what they
+// mean there.
 type Item struct {
 	ID      string          `json:"id"`
 	Input   string          `json:"input,omitempty"`
@@ -90,7 +91,8 @@ type Item struct {
 	Row     json.RawMessage `json:"row,omitempty"` // dataset.Item.Raw
 }
 
-// An Attempt is one logical try at an item.
+// An Attempt is one logical try at an item. Text, Finish and Model are the
+// answer's, Verdict the deterministic grader's, Error why it failed.
 type Attempt struct {
 	Number int `json:"number"` // from 1
 	// Tries is how often the strategy was called for it: more than 1 if the
@@ -108,9 +110,14 @@ type Attempt struct {
 
 // An Error is a failure as a journal keeps it.
 type Error struct {
-	Kind    llm.ErrorKind `json:"kind"`
-	Message string        `json:"message"`
-	Status  int           `json:"status,omitempty"`
+	// Kind is what the failure means, llm.KindUnknown for an error of the
+	// application's own.
+	Kind llm.ErrorKind `json:"kind"`
+	// Message is the error's text, cut at 16 KB. It may quote a server or a
+	// model: escape it before it is shown.
+	Message string `json:"message"`
+	// Status is the HTTP status; 0 if there was none.
+	Status int `json:"status,omitempty"`
 	// Stack is where a panic happened.
 	Stack string `json:"stack,omitempty"`
 }

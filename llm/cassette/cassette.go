@@ -20,7 +20,7 @@ type Mode string
 // The modes. The zero Mode is Replay.
 const (
 	Replay Mode = "replay" // answer from the file only; what is not in it fails
-	Record Mode = "record" // ask everything anew; Close replaces the file
+	Record Mode = "record" // ask everything anew; Close replaces what was recorded before
 	Auto   Mode = "auto"   // answer what is known, ask and add the rest
 )
 
@@ -94,8 +94,9 @@ type Cassette struct {
 	index    map[slot]*entry
 	times    map[request]int // how often a request of one sample is recorded
 	flights  map[slot]chan struct{}
-	part     *part // nil until something is to be recorded
-	fresh    bool  // there is something that the file does not hold yet
+	old      []*entry // Record: what the file held before
+	part     *part    // nil until something is to be recorded
+	fresh    bool     // there is something that the file does not hold yet
 	closed   bool
 	warnings []error
 	stats    Stats
@@ -127,7 +128,10 @@ type Stats struct {
 // Open opens the cassette at path: a JSONL file, gzipped if the name ends in
 // .gz (either is read under any name). In Replay the file must be there and
 // whole. In Auto it may be missing, and a torn end is dropped with a warning.
-// In Record it is not used, but a file that is no cassette is not overwritten.
+// In Record nothing is answered from it. Close then replaces it, but for the
+// recordings of items of which nothing was recorded now: a run narrowed to some
+// items does not lose the others. A file that is no cassette is not
+// overwritten.
 //
 // Recording takes a lock on path + ".part" until Close; Open fails with
 // [ErrLocked] while another process holds it. A .part file without a lock was
@@ -167,7 +171,7 @@ func Open(path string, opts Options) (*Cassette, error) {
 // load reads the file as the mode asks.
 func (c *Cassette) load() error {
 	if c.opts.Mode == Record {
-		return checkOurs(c.path)
+		return c.loadOld()
 	}
 	entries, err := readFile(c.path)
 	var torn *tornError
@@ -188,6 +192,23 @@ func (c *Cassette) load() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// loadOld reads what a recording is to replace.
+func (c *Cassette) loadOld() error {
+	entries, err := readFile(c.path)
+	var torn *tornError
+	switch {
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+	case errors.As(err, &torn):
+		c.warnings = append(c.warnings, fmt.Errorf("%w; what follows is dropped", err))
+	case errors.Is(err, errVersion):
+		c.warnings = append(c.warnings, fmt.Errorf("%w; it is replaced", err))
+	default:
+		return fmt.Errorf("%w; it will not be overwritten: remove it first", err)
+	}
+	c.old = entries
 	return nil
 }
 
@@ -319,8 +340,16 @@ func (c *Cassette) Close() error {
 // sorted are the entries in an order that does not depend on the run's.
 func (c *Cassette) sorted() []*entry {
 	out := make([]*entry, 0, len(c.index))
+	recorded := map[string]bool{"": true} // without an item nothing tells old from new
 	for _, e := range c.index {
 		out = append(out, e)
+		recorded[e.Item] = true
+	}
+	for _, e := range c.old {
+		e.slot = slot{request{c.entryKey(e), e.Sample}, e.N}
+		if !recorded[e.Item] && c.index[e.slot] == nil {
+			out = append(out, e)
+		}
 	}
 	slices.SortFunc(out, func(a, b *entry) int {
 		return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Sample, b.Sample),

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -105,27 +104,6 @@ func parseLine(text []byte, n int, first bool) (*entry, error) {
 	}
 	e.line = n
 	return e, e.finish()
-}
-
-// checkOurs refuses to let a recording replace a file that is no cassette.
-func checkOurs(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cassette: %w", err)
-	}
-	defer f.Close()
-	_, err = read(io.LimitReader(f, 64<<10), path)
-	var torn *tornError
-	if err == nil || errors.As(err, &torn) {
-		return nil // ours, as far as the beginning tells
-	}
-	if errors.Is(err, errVersion) {
-		return nil
-	}
-	return fmt.Errorf("%w; it will not be overwritten: remove it first", err)
 }
 
 func headerLine() []byte {

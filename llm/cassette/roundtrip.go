@@ -87,7 +87,7 @@ func (c *Cassette) lookup(a *asked) (*entry, <-chan struct{}, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return nil, nil, errClosed
+		return nil, nil, own(llm.KindUnknown, errClosed)
 	}
 	if e := c.index[a.slot]; e != nil {
 		e.used = true
@@ -105,7 +105,7 @@ func (c *Cassette) lookup(a *asked) (*entry, <-chan struct{}, error) {
 		// Before the call: an answer that was paid for must not be lost.
 		p, entries, err := openPart(c.path+partSuffix, true)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, own(llm.KindUnknown, err)
 		}
 		if len(entries) > 0 { // another process came and died since Open
 			c.warnings = append(c.warnings, fmt.Errorf("cassette: %s was left by another recording: its %d answers are dropped", p.path, len(entries)))
@@ -133,9 +133,9 @@ func (c *Cassette) land(a *asked, stored bool) {
 // record asks next and listens to its answer.
 func (c *Cassette) record(a *asked, body []byte, next http.RoundTripper) (*http.Response, error) {
 	secrets := append(wire.Secrets(a.req), c.opts.Secrets...)
-	if where := findSecret(secrets, []byte(a.entry.Path), body, a.entry.canon); where {
+	if findSecret(secrets, []byte(a.entry.Path), body, a.entry.canon) {
 		c.land(a, false)
-		return nil, fmt.Errorf("%w: the request to %s holds a secret, so it was not sent", ErrSecret, a.entry.Method+" "+wire.Mask(a.entry.Path, secrets...))
+		return nil, own(llm.KindBadRequest, fmt.Errorf("%w: the request to %s %s holds a secret, so it was not sent", ErrSecret, a.entry.Method, wire.Mask(a.entry.Path, secrets...)))
 	}
 	out := a.req.WithContext(a.req.Context())
 	if body != nil {
@@ -157,6 +157,10 @@ func (c *Cassette) record(a *asked, body []byte, next http.RoundTripper) (*http.
 	}
 	return resp, nil
 }
+
+// own marks a failure of the recording itself: asking again would cost again
+// and fail again, so its kind is none that is tried again.
+func own(kind llm.ErrorKind, err error) error { return &llm.Error{Kind: kind, Err: err} }
 
 var keptHeaders = []string{"Content-Type", "Content-Encoding", "Retry-After", "Retry-After-Ms", "X-Request-Id", "Request-Id", "Openai-Processing-Ms"}
 
@@ -190,18 +194,18 @@ func findSecret(secrets []string, texts ...[]byte) bool {
 func (c *Cassette) store(e *entry, secrets []string) error {
 	line, err := e.encode()
 	if err != nil {
-		return fmt.Errorf("cassette: %w", err)
+		return own(llm.KindUnknown, fmt.Errorf("cassette: %w", err))
 	}
 	if findSecret(secrets, line, e.body) {
-		return fmt.Errorf("%w: the answer to %s %s holds a key or a configured secret; nothing was recorded", ErrSecret, e.Method, e.Path)
+		return own(llm.KindBadRequest, fmt.Errorf("%w: the answer to %s %s holds a key or a configured secret; nothing was recorded", ErrSecret, e.Method, e.Path))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
-		return errClosed
+		return own(llm.KindUnknown, errClosed)
 	}
 	if err := c.part.write(line); err != nil {
-		return err
+		return own(llm.KindUnknown, err)
 	}
 	// Keep what a replay would read, not what was measured: both show the
 	// same times then.

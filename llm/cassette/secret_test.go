@@ -134,6 +134,7 @@ func TestSecretAcrossChunks(t *testing.T) {
 	req.Stream = true
 	_, err := r.client.Generate(under(context.Background(), c, "a"), req)
 	require.ErrorIs(t, err, cassette.ErrSecret)
+	assert.False(t, llm.KindOf(err).Retryable(), "another try would be paid for and fail again")
 	assert.NotContains(t, err.Error(), "topsecretkey")
 	assert.Zero(t, c.Stats().Recorded)
 	r.close(c)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -98,7 +99,7 @@ func (t *tape) finish(at time.Duration, ended bool) error {
 		return nil
 	}
 	if len(t.data) > maxBody {
-		t.err = fmt.Errorf("cassette: the answer to %s %s is longer than %d bytes; it was not recorded", t.a.entry.Method, t.a.entry.Path, maxBody)
+		t.err = own(llm.KindUnknown, fmt.Errorf("cassette: the answer to %s %s is longer than %d bytes; it was not recorded", t.a.entry.Method, t.a.entry.Path, maxBody))
 		return t.err
 	}
 	e := t.a.entry

@@ -35,7 +35,9 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	var bad *badAnswer
 	switch {
 	case errors.As(err, &known):
-		return known
+		k := *known
+		k.Message, k.Err = wire.Mask(k.Message, ex.key), wire.MaskError(k.Err, ex.key)
+		return &k
 	case errors.As(err, &bad):
 		c.refused(out, ex, bad)
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):

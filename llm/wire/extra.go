@@ -15,10 +15,8 @@ func mergeExtra(body []byte, extra map[string]json.RawMessage) ([]byte, error) {
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, fmt.Errorf("wire: extra fields need a request whose body is a JSON object; this one begins with %.40q", body)
 	}
-	for name, v := range extra {
-		if v != nil && !json.Valid(v) {
-			return nil, fmt.Errorf("wire: the extra field %q is not JSON: %.80q", name, v)
-		}
+	if err := checkExtra(extra); err != nil {
+		return nil, err
 	}
 	out := []byte{'{'}
 	put := func(name string, v []byte) error {
@@ -72,6 +70,15 @@ func mergeExtra(body []byte, extra map[string]json.RawMessage) ([]byte, error) {
 		}
 	}
 	return append(out, '}'), nil
+}
+
+func checkExtra(extra map[string]json.RawMessage) error {
+	for name, v := range extra {
+		if v != nil && !json.Valid(v) {
+			return fmt.Errorf("wire: the extra field %q is not JSON: %.80q", name, v)
+		}
+	}
+	return nil
 }
 
 // putAsIs appends a field that the SDK sent, null included.

@@ -63,7 +63,11 @@ func TestLoadAccepts(t *testing.T) {
 		unique(t, &seen, tt.name, tt.reason)
 		t.Run(tt.name, func(t *testing.T) {
 			// The name says the opposite of the content on purpose (D08).
-			for _, name := range []string{"x.jsonl", "x.jsonl.gz", "x.zst"} {
+			names := []string{"x.jsonl", "x.jsonl.gz", "x.zst"}
+			if len(tt.content) > 5_000_000 {
+				names = names[:1]
+			}
+			for _, name := range names {
 				path := file(t, name, tt.content)
 				d, err := Load(path)
 				require.NoError(t, err, tt.reason)

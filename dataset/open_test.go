@@ -60,7 +60,7 @@ func liveHeap(t testing.TB, path string, n int) (first, second int64) {
 // TestOpenMemory: what is kept grows by at most 16 bytes an item, beside a
 // constant.
 func TestOpenMemory(t *testing.T) {
-	const few, many = 40_000, 240_000 // both many blocks: the constant is reached
+	const few, many = 30_000, 130_000 // both many blocks: the constant is reached
 	few1, few2 := liveHeap(t, manyRows(t, few), few)
 	many1, many2 := liveHeap(t, manyRows(t, many), many)
 	perItem := float64(many1-few1) / (many - few)

@@ -108,7 +108,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 func (r *runner) pass() {
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
 		if r.gov.admit() == nil {
-			r.measure(u)
+			r.answer(u)
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {
@@ -116,14 +116,6 @@ func (r *runner) pass() {
 			r.fail("item %q: %v", done.In.item.ID, done.Err)
 		}
 	}
-}
-
-func (r *runner) measure(u unit) {
-	rec := r.cfg.Item(r.ctx, u.item, u.sample)
-	if rec.Outcome != result.NotRun {
-		r.gov.took(rec.Duration)
-	}
-	r.record(&rec)
 }
 
 // concludePasses is conclude for a benchmark. Every pass owes every answer.

@@ -55,11 +55,16 @@ type child struct {
 func newChild(t *testing.T, scenario string, args ...string) *child {
 	t.Helper()
 	c := &child{t: t, dir: t.TempDir()}
-	args = append([]string{"-test.run=^TestChild$", "-test.paniconexit0", "-test.timeout=60s"}, args...)
-	c.cmd = exec.Command(os.Args[0], args...)
-	c.cmd.Env = append(cleanEnv(), scenarioVar+"="+scenario, "EVALTEST_DIR="+c.dir, "CI=1")
+	c.cmd = command(c, scenario, args...)
 	c.cmd.Stdout, c.cmd.Stderr = &c.out, &c.out
 	return c
+}
+
+func command(c *child, scenario string, args ...string) *exec.Cmd {
+	args = append([]string{"-test.run=^TestChild$", "-test.paniconexit0", "-test.timeout=60s"}, args...)
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(cleanEnv(), scenarioVar+"="+scenario, "EVALTEST_DIR="+c.dir, "CI=1")
+	return cmd
 }
 
 // cleanEnv is the environment without what would steer a run.

@@ -75,17 +75,21 @@ func (r *runner) subtest(t *testing.T, u unit) (e ending) {
 	e.what = filtered
 	t.Run(name, func(st *testing.T) {
 		e.what = ended
-		if want := t.Name() + "/" + name; st.Name() != want {
+		if got := st.Name(); got[len(r.test)+1:] != name {
 			e.what = notRun
-			write(st, r.site, fmt.Sprintf("%s has a subtest %s of its own: this item was not run; wrap the Run in a t.Run", t.Name(), want))
+			write(st, r.site, fmt.Sprintf("%s has a subtest %q of its own: this item was not run; wrap the Run in a t.Run", r.test, name))
 			st.Fail()
 			return
 		}
 		rec := carried
-		if rec == nil {
-			rec = r.answer(st, u)
-		} else {
+		if rec != nil {
 			r.sum.AddResumed(rec)
+		} else {
+			var err error
+			if rec, err = r.answer(u); err != nil {
+				write(st, r.site, "not recorded: "+report.Escape(err.Error(), 0))
+				st.Fail()
+			}
 		}
 		e.outcome, e.fresh = rec.Outcome, carried == nil
 		r.show(st, rec, name)
@@ -99,16 +103,12 @@ func (r *runner) subtest(t *testing.T, u unit) (e ending) {
 
 // answer runs the unit and records it: the kernel has the record before the
 // subtest ends, so that a kill loses no more than the items in flight.
-func (r *runner) answer(st *testing.T, u unit) *result.Record {
+func (r *runner) answer(u unit) (*result.Record, error) {
 	rec := r.cfg.Item(r.ctx, u.item, u.sample)
 	if rec.Outcome != result.NotRun {
 		r.gov.took(rec.Duration)
 	}
-	if err := r.record(&rec); err != nil {
-		write(st, r.site, "not recorded: "+report.Escape(err.Error(), 0))
-		st.Fail()
-	}
-	return &rec
+	return &rec, r.record(&rec)
 }
 
 // record writes a record to the journal, counts it, and stops a run that can

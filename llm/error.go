@@ -104,10 +104,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // KindOf returns the kind of the first [Error] in err's tree; for a context's
 // error KindTimeout or KindCanceled, else KindUnknown. It is "" for nil.
 func KindOf(err error) ErrorKind {
+	if err == nil {
+		return "" // before e, which escapes
+	}
 	var e *Error
 	switch {
-	case err == nil:
-		return ""
 	case errors.As(err, &e):
 		return e.kind()
 	case errors.Is(err, context.DeadlineExceeded):

@@ -40,9 +40,11 @@ func (c *Config) book(calls []llm.Call) ledger {
 	var l ledger
 	for _, k := range calls {
 		resp := k.Response
-		var failed *llm.Error
-		if !resp.Usage.Known && errors.As(k.Err, &failed) {
-			resp.Usage = failed.Usage
+		if k.Err != nil && !resp.Usage.Known {
+			var failed *llm.Error
+			if errors.As(k.Err, &failed) {
+				resp.Usage = failed.Usage
+			}
 		}
 		l.model += resp.Timing.Total
 		if resp.Replayed {
@@ -57,8 +59,12 @@ func (c *Config) book(calls []llm.Call) ledger {
 		if !ok && c.Price != nil && resp.Usage.Known {
 			usd, ok = c.Price(resp)
 		}
+		if !ok {
+			l.unpriced++
+			continue
+		}
 		cost, err := decimal.NewFromString(usd)
-		if !ok || err != nil || cost.IsNegative() {
+		if err != nil || cost.IsNegative() {
 			l.unpriced++
 			continue
 		}

@@ -65,7 +65,8 @@ func wordMarkAt(text string, start, end int) (answerMark, bool) {
 	// The rune before must not make this the tail of a longer word or a tag.
 	r, _ := utf8.DecodeLastRuneInString(text[:start])
 	first, _ := utf8.DecodeRuneInString(text[start:])
-	if isGlue(first) && (isGlue(r) || r == '_' && gluesBefore(text[:start])) || r == '<' || r == '/' {
+	glued := isGlue(r) || r == '_' && gluesBefore(text[:start]) && !hasFoldPrefix(text[max(0, start-len("final_")):start], "final_")
+	if isGlue(first) && glued || r == '<' || r == '/' {
 		return answerMark{}, false
 	}
 	if next, _ := utf8.DecodeRuneInString(text[end:]); isGlue(first) && isGlue(next) {
@@ -150,7 +151,7 @@ func skipIs(text string, i int) int {
 // text[after:]. A dash needs blanks on both sides; end is where the word ended.
 func separator(text string, end, after int) int {
 	s := text[after:]
-	for _, c := range []string{":", "：", "=", "】", "→", "->", "=>"} {
+	for _, c := range []string{":", "：", "=>", "->", "=", "】", "→"} {
 		if strings.HasPrefix(s, c) {
 			return len(c)
 		}

@@ -14,7 +14,8 @@ const (
 	linkOp               // 9 * 2, 9 eggs times 2
 	linkEq               // 9 * 2 = 18
 	linkIs               // "9 times 2 is 18": an equation only behind an operator
-	linkAlso             // 18 or 20, 5 hours and 30 minutes, 18, 20, 18 20
+	linkAlso             // 5 hours and 30 minutes, 18, 20, 18 20
+	linkOr               // 18 or 20, 18 to 20
 )
 
 // A numberChain is one statement made of numbers: tokens first to last, joined
@@ -38,7 +39,9 @@ func numberChains(s string, tokens []numberToken) []numberChain {
 
 func chainAt(s string, tokens []numberToken, first int) numberChain {
 	c := numberChain{first: first, last: first}
-	side, firstSide, op := first, -1, false // side: where the current side of the equation begins
+	side, firstSide := first, -1 // side: where the current side of the equation begins
+	multiple := multiplied(s[:tokens[first].start])
+	op := multiple
 	for c.last+1 < len(tokens) {
 		l, words := linkBetween(s, &tokens[c.last], &tokens[c.last+1])
 		if l == linkIs && op {
@@ -59,7 +62,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		c.last++
 	}
 	switch {
-	case side == c.last && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
+	case side == c.last && !(multiple && !c.equation) && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
 		c.result = side
 	case firstSide == first:
 		c.result = first
@@ -67,6 +70,21 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		c.result = -1
 	}
 	return c
+}
+
+// multiplied reports that the number behind before is a factor: "twice 9".
+func multiplied(before string) bool {
+	w := strings.FieldsFunc(before[max(0, len(before)-24):], notWord)
+	if len(w) == 0 {
+		return false
+	}
+	switch strings.ToLower(w[len(w)-1]) {
+	case "twice", "double", "triple", "thrice", "half", "doubled":
+		return hasFoldPrefix(before[max(0, len(strings.TrimRight(before, " $*("))-len(w[len(w)-1])):], strings.ToLower(w[len(w)-1]))
+	case "of":
+		return len(w) > 1 && (strings.EqualFold(w[len(w)-2], "half") || strings.EqualFold(w[len(w)-2], "third") || strings.EqualFold(w[len(w)-2], "quarter"))
+	}
+	return false
 }
 
 // openEnded reports an operator that joins the number to something that is no
@@ -94,10 +112,12 @@ var opWords = map[string]bool{
 // eqWords stand for an equals sign.
 var eqWords = map[string]bool{"is": true, "equals": true, "gives": true, "makes": true, "are": true, "ist": true, "es": true, "get": true}
 
-// alsoWords join two answers.
-var alsoWords = map[string]bool{
-	"or": true, "and": true, "to": true, "und": true, "oder": true, "bis": true, "y": true, "o": true, "et": true, "ou": true, "e": true, "или": true, "и": true, "либо": true,
-	"或": true, "和": true, "到": true, "または": true, "と": true, "maybe": true, "perhaps": true, "possibly": true,
+// alsoWords join two answers; orWords offer two.
+var alsoWords = map[string]bool{"and": true, "und": true, "y": true, "et": true, "e": true, "и": true, "和": true, "と": true}
+
+var orWords = map[string]bool{
+	"or": true, "to": true, "oder": true, "bis": true, "o": true, "ou": true, "или": true, "либо": true,
+	"或": true, "到": true, "または": true, "maybe": true, "perhaps": true, "possibly": true,
 }
 
 // breakWords begin a new clause: what follows explains.
@@ -131,6 +151,9 @@ func linkBetween(s string, a, b *numberToken) (l link, words int) {
 	}
 	if k := strings.IndexAny(between, "=→"); k >= 0 && !strings.Contains(between, ",") {
 		w := strings.FieldsFunc(between[:k], notWord)
+		if len(w) == 2 && joins(w[0]) != linkNone {
+			return joins(w[0]), 0 // x = 18 and y = 2
+		}
 		if len(w) > 3 || broken(w) {
 			return linkNone, 0
 		}
@@ -147,11 +170,23 @@ func notWord(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '\\
 
 func broken(words []string) bool {
 	for _, w := range words {
-		if breakWords[strings.ToLower(w)] || alsoWords[strings.ToLower(w)] {
+		if breakWords[strings.ToLower(w)] || joins(w) != linkNone {
 			return true
 		}
 	}
 	return false
+}
+
+// joins returns the link that a word makes.
+func joins(word string) link {
+	word = strings.ToLower(word)
+	switch {
+	case orWords[word]:
+		return linkOr
+	case alsoWords[word]:
+		return linkAlso
+	}
+	return linkNone
 }
 
 // approximates reports the hedges that also stand for an equals sign.
@@ -164,8 +199,8 @@ func commaLink(w []string) (link, int) {
 	switch n := len(w); {
 	case n == 0:
 		return linkAlso, 0
-	case n <= 3 && alsoWords[strings.ToLower(w[n-1])]:
-		return linkAlso, 0
+	case n <= 3 && joins(w[n-1]) != linkNone:
+		return joins(w[n-1]), 0
 	case n <= 4 && eqWords[strings.ToLower(w[n-1])]:
 		return linkIs, 0
 	}
@@ -177,8 +212,8 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 	if n > 0 && breaksBefore(w[:n-1]) {
 		return linkNone, 0
 	}
-	if strings.HasPrefix(between, "(") && strings.Trim(between, "($") == "" {
-		return linkOp, 0 // 3(4) is a product
+	if bare := strings.Trim(between, "($)"); bare == "" && (strings.HasPrefix(between, "(") || strings.Contains(between, ")(")) {
+		return linkOp, 0 // 3(4) and (3)(4) are products
 	}
 	signs := strings.Trim(between, " $(){}[]\"'`")
 	switch {
@@ -198,8 +233,8 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 		return linkOp, n
 	case eqWords[last]:
 		return linkIs, n
-	case alsoWords[last]:
-		return linkAlso, n
+	case joins(last) != linkNone:
+		return joins(last), n
 	case n == 1 && compoundUnits[last] && (b.unit || b.scale == 0):
 		return linkAlso, n
 	}

@@ -110,3 +110,55 @@ func denied(before string) bool {
 	}
 	return false
 }
+
+// hedgesBehind follow a number and make it a bound or an approximation.
+var hedgesBehind = []string{
+	"or more", "or less", "or fewer", "or greater", "or higher", "or lower", "or above", "or below", "or so", "or over", "or under", "and above", "and up", "and over",
+	"at most", "at least", "at minimum", "at a minimum", "give or take", "approximately", "approx", "minimum", "maximum", "plus or minus", "oder mehr", "oder weniger", "以上", "以下", "左右",
+}
+
+// hedgedBehind finds the bound or approximation behind t: "18 or more",
+// "18 <= x".
+func hedgedBehind(t *numberToken, after string) {
+	rest := strings.TrimLeft(after, " \t*_`\"')}$,(")
+	skipped := len(after) - len(rest)
+	if t.hedge != "" || rest == "" {
+		return
+	}
+	r, n := utf8.DecodeRuneInString(rest)
+	switch r {
+	case '<', '>':
+		// A closing or unknown tag is no bound.
+		if _, _, end, _ := elementAt(rest+">", 0); r == '<' && (end >= 0 || strings.HasPrefix(rest, "<|")) {
+			return
+		}
+		t.hedge = string(r)
+	case '≤', '≥', '⩽', '⩾', '≲', '≳', '±':
+		t.hedge = string(r)
+	default:
+		for _, w := range hedgesBehind {
+			if hasFoldPrefix(rest, w) && !isGlue(firstRune(rest[len(w):])) {
+				t.hedge, n = w, len(w)
+				break
+			}
+		}
+	}
+	if t.hedge != "" {
+		t.end += skipped + n
+	}
+}
+
+// rejected reports whether the words behind a number take it back.
+func rejected(after string) bool {
+	rest := strings.TrimLeft(after, " *_`\"')}$")
+	for _, p := range []string{"is ", "was ", "would be ", "cannot be ", "can't be "} {
+		if tail, ok := strings.CutPrefix(rest, p); ok {
+			for _, w := range []string{"wrong", "incorrect", "not correct", "not right", "not the answer", "not the correct", "false", "too high", "too low"} {
+				if hasFoldPrefix(tail, w) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

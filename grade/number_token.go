@@ -131,10 +131,15 @@ func (sc *numberScanner) number(i int) int {
 		return next
 	}
 	before := s[max(0, t.start-40):t.start]
-	if denied(before) {
+	after := s[t.end:min(len(s), t.end+40)]
+	if denied(before) || rejected(after) {
 		return next
 	}
+	if t.core.bad == "" && signOutside(before, s[t.end:]) {
+		t.core.bad = "a sign stands outside of its brackets"
+	}
 	hedged(&t, before)
+	hedgedBehind(&t, after)
 	sc.add(t)
 	return next
 }
@@ -183,8 +188,8 @@ var currencyCodes = []string{"USD", "EUR", "GBP", "CHF", "INR", "RUB", "JPY", "C
 // currency extends t to the left over a currency sign or code.
 func (sc *numberScanner) currency(t *numberToken) bool {
 	s := sc.s[:t.start]
-	trimmed := strings.TrimRight(s[max(0, len(s)-3):], " ")
-	trimmed = s[:max(0, len(s)-3)] + trimmed
+	near := s[max(0, len(s)-3):]
+	trimmed := s[:len(s)-len(near)+len(strings.TrimRight(near, " "))]
 	r, n := utf8.DecodeLastRuneInString(trimmed)
 	if strings.ContainsRune(currencies, r) && r != utf8.RuneError {
 		at := len(trimmed) - n
@@ -238,6 +243,17 @@ func (sc *numberScanner) sign(t *numberToken, currency bool) bool {
 	}
 	t.start, t.negative = at, r != '+'
 	return true
+}
+
+// signOutside reports -(18).
+func signOutside(before, after string) bool {
+	head, ok := strings.CutSuffix(before, "(")
+	if !ok || !strings.HasPrefix(after, ")") || !strings.HasSuffix(head, "-") {
+		return false
+	}
+	head = head[:len(head)-1]
+	return head == "" || !gluesBefore(head) && !strings.HasSuffix(head, ")") && !strings.HasSuffix(head, " ") || strings.TrimLeft(head, " ") == "" ||
+		strings.HasSuffix(strings.TrimRight(head, " "), "=")
 }
 
 // follows reports whether only blanks lie between the token before and pos:

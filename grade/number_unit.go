@@ -142,7 +142,7 @@ func (sc *numberScanner) spaced(t *numberToken) {
 		return
 	}
 	r, n := utf8.DecodeRuneInString(s[e:])
-	if strings.ContainsRune(currencies, r) && r != utf8.RuneError && r != '$' || r == '$' && !isDigitAt(s, e+n) {
+	if strings.ContainsRune(currencies, r) && r != utf8.RuneError && r != '$' || r == '$' && !isDigitAt(s, e+n) && !inMath(s[:e]) {
 		t.unit = true
 		t.end = e + n
 	}
@@ -160,6 +160,15 @@ func (sc *numberScanner) spaced(t *numberToken) {
 		t.core.bad, t.end = "ambiguous: mil", end
 		return
 	}
+	if word == "and" && hasFoldPrefix(s[end:], " a half") || word == "and" && hasFoldPrefix(s[end:], " one half") ||
+		word == "and" && hasFoldPrefix(s[end:], " a quarter") || word == "and" && hasFoldPrefix(s[end:], " a third") || word == "point" {
+		t.core.bad, t.end = "its fraction is in words", end
+		return
+	}
+	if word == "k" && end == i+1 {
+		t.scale, t.end = 3, end
+		return
+	}
 	if exp, ok := scaleWords[word]; ok && word != "tn" {
 		t.scale, t.end = exp, end
 		return
@@ -171,6 +180,16 @@ func (sc *numberScanner) spaced(t *numberToken) {
 	if word == "percent" || word == "pct" || word == "per" && strings.HasPrefix(s[end:], " cent") {
 		t.unit = true
 	}
+}
+
+// inMath reports whether a dollar sign behind s closes LaTeX math: an odd
+// number of them stands before it on its line.
+func inMath(s string) bool {
+	s = s[max(0, len(s)-200):]
+	if k := strings.LastIndexByte(s, '\n'); k >= 0 {
+		s = s[k:]
+	}
+	return strings.Count(s, "$")%2 == 1
 }
 
 func firstRune(s string) rune {

@@ -117,19 +117,35 @@ func firstStatement(scope string) (end int, header bool) {
 }
 
 // workedSolution reports that a marker introduces a solution whose result
-// comes later: its first number is not alone at its start, and an equation
-// with another result ends it.
+// comes later: its first number does not stand alone at its start, and a later
+// equation has another result.
 func workedSolution(scope string, tokens []numberToken, header bool) bool {
 	chains := numberChains(scope, tokens)
-	c, last := chains[0], chains[len(chains)-1]
 	if len(chains) < 2 {
 		return false
 	}
+	c := chains[0]
 	lead := leadWords(scope[:tokens[c.first].start])
-	if last.equation && (c.first != c.last || lead > 0 || header) {
-		return true
+	for i := len(chains) - 1; i > 0; i-- {
+		if !chains[i].equation {
+			continue
+		}
+		if sameResult(tokens, c, chains[i]) {
+			return false
+		}
+		return c.first != c.last || lead > 0 || header
 	}
 	return header && lead > 5
+}
+
+// sameResult reports whether two chains have one value.
+func sameResult(tokens []numberToken, a, b numberChain) bool {
+	if a.result < 0 || b.result < 0 {
+		return false
+	}
+	x, okX := tokens[a.result].value()
+	y, okY := tokens[b.result].value()
+	return okX && okY && x.Cmp(y) == 0
 }
 
 // leadWords counts the words before the first number of a statement.
@@ -155,7 +171,7 @@ func (n *numeric) firstNumber(c *numberText, m answerMark, scope string, tokens 
 	}
 	next := n.chainValue(c, m.end, tokens, chains[at+1], rule)
 	l, _ := linkBetween(scope, &tokens[chains[at].last], &tokens[chains[at+1].first])
-	if l == linkAlso && (next.value == nil || next.value.Cmp(f.value) != 0) {
+	if (l == linkAlso || l == linkOr) && (next.value == nil || next.value.Cmp(f.value) != 0) {
 		return ambiguous(rule, c.quote(m.end+tokens[chains[at].first].start, m.end+tokens[chains[at+1].last].end))
 	}
 	if m.kind != markBox && leadWords(scope[:tokens[chains[at].first].start]) > 4 && at == 0 && (next.value == nil || next.value.Cmp(f.value) != 0) {
@@ -200,23 +216,81 @@ func (n *numeric) lastNumber(c *numberText, from, to int, scope bool, rule strin
 	if strong := notWeak(tokens); len(strong) > 0 {
 		tokens = strong
 	}
+	tokens = beforeClosing(text, tokens)
 	if len(tokens) == 0 {
 		return finding{reason: ReasonNoAnswer, why: "the response has no number in it"}
 	}
 	chains := numberChains(text, tokens)
+	if k := len(chains) - 1; k > 0 && explains(text, tokens, chains[k-1], chains[k]) {
+		chains = chains[:k]
+	}
 	last := chains[len(chains)-1]
 	f := n.chainValue(c, from, tokens, last, rule)
 	if f.value == nil || len(chains) == 1 {
 		return f
 	}
 	before := chains[len(chains)-2]
-	if l, _ := linkBetween(text, &tokens[before.last], &tokens[last.first]); l == linkAlso {
+	l, _ := linkBetween(text, &tokens[before.last], &tokens[last.first])
+	if l == linkOr || l == linkAlso && !last.equation {
 		other := n.chainValue(c, from, tokens, before, rule)
 		if other.value == nil || other.value.Cmp(f.value) != 0 {
 			return ambiguous(rule, c.quote(from+tokens[before.first].start, from+tokens[last.last].end))
 		}
 	}
 	return f
+}
+
+// explains reports that the last chain is the bracket that shows how the
+// number in front of it came about: "$18 (9 eggs x $2)".
+func explains(text string, tokens []numberToken, before, last numberChain) bool {
+	if last.first == last.last || last.equation || before.result < 0 {
+		return false
+	}
+	between := text[tokens[before.last].end:tokens[last.first].start]
+	words, rest, ok := strings.Cut(between, "(")
+	closed := strings.IndexByte(text[tokens[last.last].end:min(len(text), tokens[last.last].end+24)], ')')
+	return ok && closed >= 0 && len(words) < 32 && strings.Trim(rest, " $") == "" && !strings.ContainsAny(words, ".;!?\n,=+*") &&
+		len(strings.FieldsFunc(words, notWord)) <= 3
+}
+
+// closings begin the sentences with which assistants take leave.
+var closings = []string{
+	"would you like", "do you want", "do you need", "let me know", "feel free", "shall i", "if you have", "if you need", "if you'd like", "if you would like", "can i help", "i hope", "need help",
+}
+
+// beforeClosing drops the tokens that stand in a closing sentence at the end of
+// text, if others are left.
+func beforeClosing(text string, tokens []numberToken) []numberToken {
+	if len(tokens) < 2 {
+		return tokens
+	}
+	k := len(tokens) - 1
+	at := sentenceStart(text[:tokens[k].start])
+	sentence := strings.TrimLeft(text[at:], " \t\n*_>")
+	for _, c := range closings {
+		if hasFoldPrefix(sentence, c) {
+			for k >= 0 && tokens[k].start >= at {
+				k--
+			}
+			if k < 0 {
+				return tokens
+			}
+			return tokens[:k+1]
+		}
+	}
+	return tokens
+}
+
+// sentenceStart returns where the last sentence of s begins, looking back no
+// further than 200 bytes.
+func sentenceStart(s string) int {
+	low := max(0, len(s)-200)
+	for i := len(s) - 1; i > low; i-- {
+		if s[i] == '\n' || s[i] == ' ' && strings.IndexByte(".!?", s[i-1]) >= 0 {
+			return i + 1
+		}
+	}
+	return low
 }
 
 // notWeak returns the tokens that are neither ordinals nor adjectives.

@@ -216,3 +216,25 @@ func TestNumericFractions(t *testing.T) {
 		{name: "reduced", reason: "2/4 is 1/2", response: "Answer: 2/4", target: "1/2", want: Correct},
 	})
 }
+
+func TestNumericHedgesBehind(t *testing.T) {
+	var rows []numericRow
+	for _, behind := range []string{" or more", " or less", " <= x", "≤x", " < x", " ± 1", ", give or take", " (approximately)", "+", " and up"} {
+		rows = append(rows, numericRow{name: "behind " + behind, reason: "a bound may follow its number", response: "Answer: 18" + behind, target: "18", want: Unparsed, why: ReasonAmbiguous})
+	}
+	rows = append(rows,
+		numericRow{name: "tag behind", reason: "an unknown tag is no bound", response: "Answer: 18 </result>", target: "18", want: Correct},
+		numericRow{name: "taken back", reason: "the text denies it", response: "18 is wrong", target: "18", want: Unparsed},
+		numericRow{name: "half in words", reason: "18 and a half is not 18", response: "Answer: 18 and a half", target: "18", want: Unparsed},
+		numericRow{name: "sign outside", reason: "-(18) is not 18", response: "Answer: -(18)", target: "18", want: Unparsed},
+		numericRow{name: "product of brackets", reason: "its result", response: "Answer: (9)(2) = 18", target: "18", want: Correct},
+		numericRow{name: "two unknowns", reason: "two answers", response: "Answer: x = 18 and y = 2", target: "18", want: Unparsed},
+		numericRow{name: "twice", reason: "a factor is no answer", response: "Answer: twice 9, that is 18", target: "18", want: Correct},
+		numericRow{name: "twice, factor", reason: "a factor is no answer", response: "Answer: twice 9, that is 18", target: "9", want: Incorrect},
+		numericRow{name: "twice, open", reason: "not worked out", response: "Answer: twice 9", target: "9", want: Unparsed},
+		numericRow{name: "closing question", reason: "an assistant takes leave", response: "The total is $18. Would you like me to show the 2 steps?", target: "18", want: Correct},
+		numericRow{name: "bracket", reason: "the bracket explains", response: "She makes $18 (9 eggs × $2 per egg).", target: "18", want: Correct},
+		numericRow{name: "unworked bracket alone", reason: "nothing is explained", response: "It is (9 x 2).", target: "2", want: Unparsed},
+	)
+	runNumericRows(t, rows)
+}

@@ -1,0 +1,216 @@
+package grade
+
+import (
+	"context"
+	"math/big"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/llm"
+)
+
+var fuzzLocales = []string{"en", "de", "fr", "ch", "in"}
+
+// FuzzNumeric: Numeric never panics, says the same twice, does not mind blank
+// space at the end, and calls a response Correct if and only if the answer
+// that it names is the target.
+func FuzzNumeric(f *testing.F) {
+	for _, seed := range []string{
+		"#### 18", `\boxed{\frac{1}{2}}`, "<think>17</think>The answer is 18.", "Answer: 18 or 20", "Antwort: 4,2", "1,450,000 eggs", "~18", "2½",
+		"#### 26\n\nQuestion: 5?\n#### 90", `{"answer": "18"}`, "Answer: two hundred and five", "−10", "1e999999999", "3 × 10⁴", "$-5", "A: 3+4=7", "Answer: 17. Wait, it is 18.",
+		"答案：5万", "**Final Answer**\n\n\\[\\boxed{70{,}000}\\]", "a&lt;18", "<b>18</b>", "~~17~~18", "<<9*2=18>>18", "5' 11", "Answer: - 18", "18$", "18 %", "(3)(4) = 12",
+	} {
+		f.Add(seed, "18", uint8(0))
+		f.Add(seed, "4.2", uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, response, target string, loc uint8) {
+		name := fuzzLocales[int(loc)%len(fuzzLocales)]
+		g := Numeric(Locale(name))
+		item := dataset.Item{ID: "1", Target: target}
+		v, err := g.Grade(context.Background(), item, llm.Response{Text: response})
+		if err != nil {
+			if _, err := parseNumber(target, localeDot); err == nil {
+				t.Fatalf("target %q is a number and was refused", target)
+			}
+			return
+		}
+		require.NoError(t, v.Check())
+		again, err := g.Grade(context.Background(), item, llm.Response{Text: response})
+		require.NoError(t, err)
+		require.Equal(t, v, again, "not deterministic")
+		for _, blank := range []string{" ", "\n", "\t\n \n"} {
+			padded, err := g.Grade(context.Background(), item, llm.Response{Text: response + blank})
+			require.NoError(t, err)
+			require.Equal(t, v.Mark, padded.Mark, "blank space changed %+v to %+v", v, padded)
+			require.Equal(t, v.Answer, padded.Answer)
+		}
+		if v.Mark != Correct && v.Mark != Incorrect {
+			return
+		}
+		l, err := findLocale(name)
+		require.NoError(t, err)
+		want := targetValue(t, target, l)
+		got, ok := answerValue(v.Answer, l)
+		require.Equal(t, v.Mark == Correct, ok && got.Cmp(want) == 0, "answer %q, target %q: %+v", v.Answer, target, v)
+	})
+}
+
+func targetValue(t *testing.T, target string, l locale) *big.Rat {
+	v, err := parseNumber(target, localeDot)
+	if err != nil {
+		v, err = parseNumber(target, l)
+	}
+	require.NoError(t, err)
+	return v
+}
+
+// answerValue reads a Verdict's Answer again; ok is false for a bound.
+func answerValue(answer string, l locale) (*big.Rat, bool) {
+	c := cleanNumbers(answer)
+	tokens := scanNumbers(c.text, l, true)
+	if len(tokens) == 0 {
+		v, _ := numberWords(c.text)
+		return v, v != nil
+	}
+	if tokens[0].hedge != "" {
+		return nil, false
+	}
+	return tokens[0].value()
+}
+
+// FuzzParseNumber: a number written out as a decimal or a fraction is read back
+// as itself, and whatever is read is read alike with blanks around it.
+func FuzzParseNumber(f *testing.F) {
+	for _, seed := range []string{"0", "-1", "1,234.5", "1/2", "3 1/2", "½", `\frac{-1}{3}`, "1e-5", "$18.00", "20%", "1.234,5", "1'000", "2 million", "eighteen", "١٨", "..1", "1e9999", "0,5"} {
+		f.Add(seed, uint8(0))
+		f.Add(seed, uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, s string, loc uint8) {
+		l, err := findLocale(fuzzLocales[int(loc)%len(fuzzLocales)])
+		require.NoError(t, err)
+		v, err := parseNumber(s, l)
+		if err != nil {
+			return
+		}
+		padded, err := parseNumber(" "+s+" \n", l)
+		require.NoError(t, err, "%q", s)
+		require.Zero(t, v.Cmp(padded))
+		if text := v.RatString(); len(text) < maxNumberDigits {
+			back, err := parseNumber(text, l)
+			require.NoError(t, err, "%q was read as %s", s, text)
+			require.Zero(t, v.Cmp(back), "%q was read as %s, and that as %s", s, text, back.RatString())
+		}
+	})
+}
+
+// hostile are texts that cost a careless grader minutes or gigabytes: unit is
+// repeated between head and tail.
+var hostile = []struct{ name, head, unit, tail string }{
+	{"digits", "", "9", ""},
+	{"marked digits", "#### ", "9", ""},
+	{"zeros", "Answer: 0.", "0", "18"},
+	{"brackets", "", "(", ""},
+	{"braces", "", "{", ""},
+	{"nested boxes", "", `\boxed{`, "18"},
+	{"fractions", "", `\frac{1}{`, ""},
+	{"markers", "", "#### ", ""},
+	{"marked", "", "Answer: 18\n", ""},
+	{"answers", "", "answer ", ""},
+	{"the answer to", "", "the answer to ", ""},
+	{"A:", "", "A:\n", ""},
+	{"fields", "", `"answer":`, ""},
+	{"field strings", "", `"answer":"`, ""},
+	{"field lists", "", `"answer":[`, ""},
+	{"think", "", "<think>", ""},
+	{"think closed", "", "</think>", ""},
+	{"think pairs", "", "<think></think>", "18"},
+	{"less than", "", "<", ""},
+	{"tags", "", "<b", ""},
+	{"questions", "18\n", "Question:\n", ""},
+	{"inline questions", "#### 18 ", "Question: ", ""},
+	{"commas", "", "1,", ""},
+	{"blanks", "1", " ", "1"},
+	{"groups", "1", " 000", ""},
+	{"slashes", "", "1/", ""},
+	{"colons", "", "1:", ""},
+	{"operators", "Answer: ", "1+", "1"},
+	{"equals", "", "1=", ""},
+	{"stars", "", "*", ""},
+	{"tildes", "", "~~", ""},
+	{"dollars", "", "$", ""},
+	{"minus", "", "-", "1"},
+	{"wait", "#### 1\n", "Wait, ", ""},
+	{"notes", "", "<<", ""},
+	{"words", "Answer: ", "one ", ""},
+	{"vulgar", "", "½", ""},
+	{"superscripts", "10", "²", ""},
+	{"invisible", "", "\u200b", "18"},
+	{"invalid", "", "\xff", ""},
+	{"channels", "", "<|channel|>final<|message|>", ""},
+	{"exponent", "1e", "9", ""},
+	{"lines", "", "\n", "18"},
+	{"hash lines", "", "#### x\n", ""},
+	{"quotes", "", "> ", "18"},
+	{"backslashes", "", `\`, ""},
+	{"sentences", "Answer: 1. ", "No. ", ""},
+	{"numbers", "", "1 ", ""},
+	{"or", "", "1 or ", ""},
+	{"entities", "", "&", ""},
+	{"letters", "", "a", "1"},
+	{"dots", "", "1.", ""},
+	{"closed boxes", "", `\boxed{`, "18" + strings.Repeat("}", 1<<17)},
+}
+
+// hostileText returns the text called name, about size bytes long.
+func hostileText(t testing.TB, name string, size int) string {
+	for _, h := range hostile {
+		if h.name == name {
+			return h.head + strings.Repeat(h.unit, size/len(h.unit)) + h.tail
+		}
+	}
+	t.Fatalf("no hostile text is called %q", name)
+	return ""
+}
+
+// TestNumericHostile grades a megabyte of what is cheapest to write and 128 KiB
+// of everything else. There is no clock in it: a quadratic step would run into
+// go test's own timeout.
+func TestNumericHostile(t *testing.T) {
+	big := map[string]bool{"digits": true, "brackets": true, "nested boxes": true, "closed boxes": true, "markers": true, "think": true, "exponent": true}
+	for _, h := range hostile {
+		size := 1 << 17
+		if big[h.name] {
+			size = 1 << 20
+		}
+		v := gradeNumber(t, Numeric(), hostileText(t, h.name, size), "18")
+		assert.Less(t, len(v.Why), 2048, h.name)
+	}
+}
+
+func BenchmarkNumeric(b *testing.B) {
+	text := "Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.\nShe makes 9 * 2 = $<<9*2=18>>18 every day at the farmer's market.\n#### 18"
+	item := dataset.Item{ID: "1", Target: "18"}
+	g := Numeric()
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := g.Grade(context.Background(), item, llm.Response{Text: text}); err != nil || v.Mark != Correct {
+			b.Fatal(v, err)
+		}
+	}
+}
+
+// BenchmarkNumericHostile reports the time for a megabyte of open boxes.
+func BenchmarkNumericHostile(b *testing.B) {
+	text := hostileText(b, "nested boxes", 1<<20)
+	g, item := Numeric(), dataset.Item{ID: "1", Target: "18"}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := g.Grade(context.Background(), item, llm.Response{Text: text}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -9,10 +9,11 @@ import (
 
 // A letterList is what readList read: "A, B", "A and B", "A or B".
 type letterList struct {
-	set  choiceSet
-	or   bool // some were joined by "or": a hedge
-	text string
-	rest string
+	set    choiceSet
+	or     bool   // some were joined by "or": a hedge
+	beyond string // a letter in it that is no option
+	text   string
+	rest   string
 }
 
 var (
@@ -39,10 +40,16 @@ func readList(s string, o choiceOptions) letterList {
 		}
 		next := l.rest[len(join):]
 		i, ok := letterAt(next)
-		if !ok || i >= o.n || isUpper(next[0]) != isUpper(s[0]) {
+		if !ok || isUpper(next[0]) != isUpper(s[0]) {
 			break
 		}
 		after := strings.TrimLeft(next[1:], "\"')]}*")
+		if i >= o.n {
+			if endsItem(after) {
+				l.beyond = next[:1]
+			}
+			break
+		}
 		if !or && !endsItem(after) && strings.ContainsAny(join, ",;、") {
 			break // "B, C being wrong": not a list
 		}
@@ -182,6 +189,9 @@ func readText(head, line, whole string, o choiceOptions) claim {
 	if c := readParen(head, o); c.kind != claimNothing {
 		return c
 	}
+	if c := o.readTexts(head, line); c.kind != claimNothing {
+		return c
+	}
 	for _, c := range candidates {
 		for _, end := range clauseEnds {
 			if i := strings.Index(c, end); i > 0 {
@@ -191,7 +201,7 @@ func readText(head, line, whole string, o choiceOptions) claim {
 			}
 		}
 	}
-	return o.readTexts(head, line)
+	return claim{}
 }
 
 // readTexts reads a list of options' texts.
@@ -244,6 +254,9 @@ func readParen(head string, o choiceOptions) claim {
 		return claim{kind: claimAmbiguous, text: m[0], why: quote(m[0]) + " has the text of option " + byText.String()}
 	case byText == 0 && len(strings.Fields(m[1])) > 6:
 		return claim{}
+	}
+	if _, ok := letterAt(head); ok && byText == 0 {
+		return claim{} // "(A) and (C)"
 	}
 	return claim{kind: claimChoice, set: set, text: m[0], how: "text and letter"}
 }

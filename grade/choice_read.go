@@ -172,6 +172,9 @@ func readLetters(head, line, whole string, o choiceOptions, hedged bool) claim {
 		return claim{}
 	}
 	list := readList(head, o)
+	if list.beyond != "" {
+		return claim{kind: claimNone, text: line, why: fmt.Sprintf("%s lies beyond the %d options", quote(list.beyond), o.n)}
+	}
 	if list.set.size() > 1 {
 		after := strings.TrimLeft(list.rest, trailers)
 		if verbs[strings.ToLower(firstWord(after))] && !praise.MatchString(after) && !list.or {

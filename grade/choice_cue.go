@@ -89,6 +89,14 @@ func (h *history) back(i int) string {
 	return h.words[at].low
 }
 
+// last returns the last word.
+func (h *history) last() string {
+	if len(h.words) == 0 {
+		return ""
+	}
+	return h.words[len(h.words)-1].low
+}
+
 // eachStatement calls yield with each claim that a phrase of c makes, in
 // order, until it returns false. It returns the first hedge.
 func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge claim) {
@@ -120,7 +128,7 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 				if !yield(s) {
 					return hedge
 				}
-			case list.or && list.set.size() > 1 && hedge.kind == claimNothing:
+			case (list.or || h.last() == "between") && list.set.size() > 1 && hedge.kind == claimNothing:
 				hedge = claim{kind: claimAmbiguous, text: list.text, why: "the reply hedges: " + quote(list.text)}
 			}
 			listEnd = i + len(list.text)
@@ -195,6 +203,19 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 	return statement{got, turn}, got.kind == claimAmbiguous || rest == "" || rest[0] == '.' || rest[0] == '!'
 }
 
+// praisedHan reports what calls the option before it right in Chinese.
+func praisedHan(s string) bool {
+	for _, lead := range []string{"选项", "選項", "项", "項", "是", "为", "為"} {
+		s = strings.TrimPrefix(s, lead)
+	}
+	for _, p := range []string{"正确", "正確", "对的", "對的", "正解"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasLoneLetter reports whether a letter stands by itself in s. It is here for
 // speed: most phrases state nothing.
 func hasLoneLetter(s string) bool {
@@ -211,6 +232,9 @@ func hasLoneLetter(s string) bool {
 func praisedAt(c string, at int, h *history, fresh bool, o choiceOptions) (statement, letterList, bool) {
 	if !isUpper(c[at]) {
 		return statement{}, letterList{}, false
+	}
+	if i, ok := o.index(c[at : at+1]); ok && praisedHan(c[at+1:]) {
+		return statement{claim{kind: claimChoice, set: 1 << i, text: c[at : at+1], how: "phrase 正确"}, false}, letterList{}, true
 	}
 	const far = 200
 	list := readList(c[at:min(len(c), at+far)], o)

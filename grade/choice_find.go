@@ -36,7 +36,7 @@ func undress(s string) string {
 		}
 		s = texText.ReplaceAllString(s, "$1")
 	}
-	if strings.Contains(s, "<") {
+	if strings.Contains(s, "</") || strings.Contains(s, "<br") {
 		s = htmlTag.ReplaceAllString(s, "")
 	}
 	return s
@@ -251,9 +251,13 @@ func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
 	line = trimBlank(undress(line))
 	c := readClaim(line, o)
 	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!")) == "" && len(c.text) <= 8 && c.how != "an option's text"
+	asks := strings.HasPrefix(strings.TrimLeft(c.rest, trailers), "?") && !lone
+	whole := trimBlank(strings.Trim(c.text, trailers+".,;:!")) == trimBlank(strings.Trim(line, trailers+openers+".,;:!"))
 	switch {
-	case c.kind == claimNothing:
+	case c.kind == claimNothing, asks:
 		return false
+	case c.how == "an option's text" && !whole:
+		return false // "Paris is the capital of France" may lead anywhere
 	case lone:
 		return only || strings.HasPrefix(strings.TrimLeft(line, openers), c.text)
 	case listed:

@@ -17,7 +17,7 @@ type letterList struct {
 }
 
 var (
-	orJoin = regexp.MustCompile(`^(?i)[\s"')\]}.,;!?(]*(?:(?:or|oder|ou|o|или|vel|maybe|possibly|perhaps)\s|/|或者?|又は|または|か|또는)[\s"'(\[{]*(?:(?:maybe|possibly|perhaps|even|else|option|choice|letter)\s+)*`)
+	orJoin = regexp.MustCompile(`^(?i)[\s"')\]}.,;!?(]*(?:(?:or|oder|ou|o|или|vel|maybe|possibly|perhaps)\s|/|\||或者?|又は|または|か|또는)[\s"'(\[{]*(?:(?:maybe|possibly|perhaps|even|else|option|choice|letter)\s+)*`)
 	// andJoin needs no blank before a comma, but "A and" needs one.
 	andJoin = regexp.MustCompile(`^(?i)["')\]}]*(?:\s*[,;&+、]\s*(?:(?:and|und|et|y|e|и)\s+)?|\s+(?:and|und|et|y|e|и|plus)\s+|\s*(?:和|と|및|及)\s*)["'(\[{]*(?:(?:option|choice|letter)s?\s+)?`)
 )
@@ -98,11 +98,17 @@ var (
 
 var praise = regexp.MustCompile(`^(?i)(?:is|are|was|were|would be|must be|has to be|seems|appears|looks|remains)(?: to be)?(?: (?:the|clearly|definitely|also|therefore|thus|indeed|most|only|my|a|obviously|likely|probably|actually|single|final))* ?(?:correct|right|best|true|answer|accurate|appropriate|likely|plausible|suitable|choice|option)\b`)
 
+// blame is the contrary of praise.
+var blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply )?(?:wrong|incorrect|false|excluded|impossible))|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
+
 // endsClaim reports whether rest, which follows a letter, lets that letter be
 // the answer.
 func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
-	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」")
-	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】")
+	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」⟩")
+	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】⟩")
+	if blame.MatchString(o.behindText(strings.TrimLeft(closed, " \t.:=-"), index)) {
+		return false // "A) London is not right"
+	}
 	isWord := strings.IndexByte("aAiI", letter) >= 0
 	r, size := utf8.DecodeRuneInString(closed)
 	switch {
@@ -151,6 +157,16 @@ func (o choiceOptions) startsWithText(s string, i int) bool {
 	return strings.HasPrefix(s, o.keys[i]) && endsWord(s, len(o.keys[i]))
 }
 
+// behindText returns what follows the text of option i at the start of s, in
+// normal form, or "" if s does not begin with it.
+func (o choiceOptions) behindText(s string, i int) string {
+	if !o.startsWithText(s, i) {
+		return ""
+	}
+	s = normal(s[:min(len(s), 4*len(o.keys[i])+64)], false)
+	return strings.TrimSpace(strings.TrimPrefix(s, o.keys[i]))
+}
+
 // clauseEnds are where an option's text may end and an explanation begin.
 var clauseEnds = []string{". ", "; ", ", ", " (", " - ", " – ", " — ", ": ", " because ", " since ", " as ", " is the ", " which "}
 
@@ -177,8 +193,13 @@ func readText(head, line, whole string, o choiceOptions) claim {
 	if len(whole) <= short {
 		candidates = append(candidates, whole)
 	}
-	if _, ok := letterAt(head); ok {
-		candidates = append(candidates, strings.TrimLeft(head[1:], trailers+".,:;-–—="))
+	if i, ok := letterAt(head); ok {
+		rest := strings.TrimLeft(head[1:], trailers+".,:;-–—=")
+		if set := o.withText(rest[:min(len(rest), short)]); set != 0 && set != 1<<i {
+			return claim{kind: claimAmbiguous, text: line,
+				why: quote(line) + " has the letter of one option and the text of option " + set.String()}
+		}
+		candidates = append(candidates, rest)
 	}
 	for i, c := range candidates {
 		candidates[i] = c[:min(len(c), short)]

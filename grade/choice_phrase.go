@@ -22,6 +22,7 @@ var (
 	optionWords = wordSet(`option choice answer letter`)
 	thirds      = wordSet(`it this that`)
 	isForms     = wordSet(`is be`)
+	certain     = wordSet(`must should would to only will clearly definitely therefore thus actually probably`)
 	itsForms    = wordSet(`it's that's`)
 	myNouns     = wordSet(`pick choice guess vote selection`)
 	answerNouns = wordSet(`answer antwort respuesta réponse`)
@@ -46,7 +47,7 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 		if h.subject(2) || h.opens(1) && imperatives[prev] {
 			return prev + " " + w, false, true
 		}
-	case itsForms[w], isForms[w] && (thirds[prev] || thirds[h.back(2)] && prev != "not"):
+	case itsForms[w], isForms[w] && (thirds[prev] || thirds[h.back(2)] && certain[prev]):
 		return "it is", false, true
 	case isForms[w] && (myNouns[prev] && h.back(2) == "my" || prev == "would" && myNouns[h.back(2)]):
 		return "my pick is", false, true
@@ -139,7 +140,7 @@ func startsCapital(rest string) bool {
 }
 
 // hanPhrases choose in Chinese and Japanese, where no spaces help.
-var hanPhrases = []string{"我选择", "我选", "我選擇", "我選", "选择", "選擇", "應選", "应选", "故选", "故選", "因此", "所以", "選ぶのは"}
+var hanPhrases = []string{"我选择", "我选", "我選擇", "我選", "选择", "選擇", "應選", "应选", "故选", "故選", "因此", "所以", "選ぶのは", "选", "選"}
 
 func hanPhrase(s string) string {
 	if s[0] < 0xE0 {
@@ -158,7 +159,8 @@ func hanPhrase(s string) string {
 // is").
 var (
 	markWords = wordSet(`choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
-		scelta escolha opción opção opzione lettre letra lettera letter выбор вариант correct right best proper final one`)
+		scelta escolha opción opção opzione lettre letra lettera letter выбор вариант correct right best proper final one
+		correcta correcto correcte correta corretta corretto richtige richtig`)
 	praiseWords = wordSet(`correct right best proper`)
 	hanMarks    = []string{"正确选项", "正確選項", "选项", "選項", "正解"}
 )
@@ -172,7 +174,8 @@ func otherMarks(t string) []answerMark {
 		if first >= 0xE0 {
 			for _, w := range hanMarks {
 				if strings.HasPrefix(t[i:], w) {
-					marks = append(marks, answerMark{kind: markColon, name: otherMark, start: i, end: i + len(w), stop: len(t)})
+					end := len(t) - len(strings.TrimLeft(t[i+len(w):], "是为為はが: "))
+					marks = append(marks, answerMark{kind: markColon, name: otherMark, start: i, end: end, stop: len(t)})
 					break
 				}
 			}

@@ -84,7 +84,7 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-const openers = " \t\"'([{<>«»“„:-–—*#=,【「"
+const openers = " \t\"'([{<>«»“„:-–—*#=,【「⟨"
 
 // skipFillers returns line from where an answer may begin.
 func skipFillers(line string) (head string, hedged, negated bool) {
@@ -200,7 +200,7 @@ func readLetters(head, line, whole string, o choiceOptions, hedged bool) claim {
 	return c
 }
 
-const trailers = " \t\"')]}>«»“”*_】」"
+const trailers = " \t\"')]}>«»“”*_】」⟩"
 
 // letterRun reads capitals without anything between them: AB.
 func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) {

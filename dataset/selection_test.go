@@ -71,6 +71,9 @@ func TestSampleIsFixed(t *testing.T) {
 	assert.NotEqual(t, got, other)
 	larger, _ := selected(t, rows(100), Sample(30, 42))
 	assert.Subset(t, larger, got, "a smaller sample is part of a larger one")
+	first, d := selected(t, rows(100), Limit(3), Sample(5, 42))
+	assert.Equal(t, got[:3], first, "the limit is of the sample")
+	assert.Equal(t, "sample of 5, seed 42 (5 of 100), limit 3 (3 of 5)", d.Selection())
 	more, _ := selected(t, rows(110), Sample(30, 42))
 	kept := 0
 	for _, id := range larger {

@@ -64,6 +64,7 @@ func TestWriter(t *testing.T) {
 func TestWriterRefuses(t *testing.T) {
 	mapped := mustRead(t, `{"prompt":"p","question":"q","answer":1}`, Fields(Mapping{Input: "question"})).At(0)
 	double := mustRead(t, `{"question":"q","answer":1,"target":2}`, Fields(Mapping{Target: "answer"})).At(0)
+	extra := mustRead(t, `{"question":"q","answer":1,"targets":["x"]}`, Fields(Mapping{Targets: NoColumn})).At(0)
 	tests := []struct {
 		name, reason string
 		items        []Item
@@ -75,6 +76,7 @@ func TestWriterRefuses(t *testing.T) {
 		{"target not among the choices", "it would not load", []Item{{ID: "a", Target: "z", Choices: []string{"x"}}}, ErrTarget},
 		{"column read as a second input", "it would not load", []Item{mapped}, ErrField},
 		{"column read as the target", "it would not load", []Item{double}, ErrDuplicateKey},
+		{"column read as further targets", "it would load as another item", []Item{extra}, ErrField},
 		{"nothing", "an empty file would not load", nil, ErrEmpty},
 	}
 	var seen []string

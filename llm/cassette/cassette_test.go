@@ -170,6 +170,22 @@ func TestAutoAsksOnlyWhatChanged(t *testing.T) {
 	assert.Equal(t, "B #4", r.mustAsk(under(t.Context(), c, "b"), "B"))
 }
 
+func TestAutoLeavesTheFileIfNothingCouldBeRecorded(t *testing.T) {
+	r := newRig(t, "c.jsonl", func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Raw: llmtest.Status(500, `{}`)} })
+	content := `{"evals_cassette": 1}` + "\n" +
+		`{"status":200, "path":"/x", "method":"POST", "body":"y", "total_ms":1}` + "\n" // not as Close would write it
+	require.NoError(t, os.WriteFile(r.path, []byte(content), 0o600))
+	c := r.open(cassette.Options{Mode: cassette.Auto})
+	_, err := r.ask(under(t.Context(), c, "a"), "q")
+	require.Error(t, err)
+	r.close(c)
+	b, err := os.ReadFile(r.path)
+	require.NoError(t, err)
+	assert.Equal(t, content, string(b))
+	_, err = os.Stat(r.path + ".part")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
 func TestRecordAsksEverythingAnew(t *testing.T) {
 	r := newRig(t, "c.jsonl", counting)
 	for _, want := range []string{"a #1", "a #2"} {

@@ -159,3 +159,22 @@ func TestServerOverLoopback(t *testing.T) {
 	assert.True(t, json.Valid(b))
 	assert.Contains(t, string(b), "messages[0] has no content")
 }
+
+// TestCanceledStreamNeverEndsCleanly: the handler's return and the context's
+// end race, so it is tried many times.
+func TestCanceledStreamNeverEndsCleanly(t *testing.T) {
+	for range 200 {
+		synctest.Test(t, func(t *testing.T) {
+			s := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply {
+				return llmtest.Reply{Raw: llmtest.SlowStream(time.Hour, "data: x\n\n")}
+			}}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			resp, err := post(ctx, s.Client(), "http://fake/v1")
+			require.NoError(t, err)
+			_, err = io.ReadAll(resp.Body)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			resp.Body.Close()
+		})
+	}
+}

@@ -99,7 +99,7 @@ var rows = []row{
 	{"parts", "content as a list; thoughts apart", false, body(`{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Maybe 17?"}]},{"type":"text","text":"It is "},{"type":"text","text":"18."}]},"finish_reason":"stop"}]}`), "It is 18.", llm.FinishStop, "", ""},
 	{"unknown reason", "kept as it came", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"abort"}]}`), "18", "abort", "", ""},
 	{"several choices", "one is used, and it says so", false, body(`{"choices":[{"index":0,"message":{"content":"18"},"finish_reason":"stop"},{"index":1,"message":{"content":"19"},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", "several choices"},
-	{"odd fields", "created as a fraction loses no answer", false, body(`{"created":1.5,"choices":[{"message":{"content":"18","role":7},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
+	{"odd fields", "an id that is a number, or created as a fraction, loses no answer", false, body(`{"id":7,"created":1.5,"choices":[{"message":{"content":"18","role":7},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
 	{"U15 float", "12.0 is 12", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":12.0}}`), "18", llm.FinishStop, "", ""},
 	{"U15 text", "the answer is kept", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":"12"}}`), "18", llm.FinishStop, "", "usage is unknown"},
 

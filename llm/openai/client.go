@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/url"
 	"os"
@@ -90,7 +89,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 // field but one.
 func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletionRequest, ex *exchange) (llm.Response, error) {
 	cfg := sdk.DefaultConfig(ex.key)
-	cfg.BaseURL, cfg.HTTPClient, cfg.EmptyMessagesLimit = base.String(), ex, math.MaxUint32
+	cfg.BaseURL, cfg.HTTPClient = base.String(), ex
 	client := sdk.NewClientWithConfig(cfg)
 	var a answer
 	if !body.Stream {

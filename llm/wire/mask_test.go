@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"testing"
@@ -79,6 +80,7 @@ func TestNoKeyIsShown(t *testing.T) {
 		req.Header.Set("Authorization", "Bearer "+bearer)
 		resp, err := rt.RoundTrip(req)
 		if err == nil {
+			_, err = io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
 		}
 		return err
@@ -91,6 +93,8 @@ func TestNoKeyIsShown(t *testing.T) {
 	require.NoError(t, send(wire.Transport{Base: &llmtest.Memory{Handler: http.HandlerFunc(echo)}}))
 	clean(fmt.Sprintf("%+v", c.Get()))
 	clean(string(c.Get().Body))
+	assert.Contains(t, string(c.Get().Body), "bad key Bearer [masked], [masked]")
+	assert.Equal(t, "Bearer [masked]", c.Get().Header.Get("X-Echo"))
 	err := send(wire.Transport{Base: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("dial %s with %s", r.URL, r.Header.Get("Authorization"))
 	})})

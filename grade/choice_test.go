@@ -213,23 +213,29 @@ func TestChoice(t *testing.T) {
 		require.False(t, seen[r.name], "duplicate row %q", r.name)
 		seen[r.name] = true
 		t.Run(r.name, func(t *testing.T) {
-			n := max(r.n, len(r.texts))
-			for i := range n {
-				target := string(rune('A' + i))
-				v := gradeChoice(t, r, target)
-				msg := []any{"%s: reply %q, target %s: how %q, why %q", r.reason, r.reply, target, v.How, v.Why}
-				switch {
-				case r.want == target:
-					assert.Equal(t, grade.Correct, v.Mark, msg...)
-				case len(r.want) == 1:
-					assert.Equal(t, grade.Incorrect, v.Mark, msg...)
-					assert.Equal(t, grade.ReasonWrong, v.Reason, msg...)
-				default:
-					assert.Equal(t, grade.Unparsed, v.Mark, msg...)
-					word := map[grade.Reason]string{grade.ReasonNoAnswer: "none", grade.ReasonAmbiguous: "ambiguous"}[v.Reason]
-					assert.True(t, word != "" && strings.Contains(r.want, word), append([]any{"got %q for %q; " + msg[0].(string), v.Reason, r.want}, msg[1:]...)...)
-				}
-			}
+			testChoiceRow(t, r)
 		})
+	}
+}
+
+// testChoiceRow grades the reply against every letter as the target.
+func testChoiceRow(t *testing.T, r choiceRow) {
+	t.Helper()
+	n := max(r.n, len(r.texts))
+	for i := range n {
+		target := string(rune('A' + i))
+		v := gradeChoice(t, r, target)
+		msg := []any{"%s: reply %q, target %s: how %q, why %q", r.reason, r.reply, target, v.How, v.Why}
+		switch {
+		case r.want == target:
+			assert.Equal(t, grade.Correct, v.Mark, msg...)
+		case len(r.want) == 1:
+			assert.Equal(t, grade.Incorrect, v.Mark, msg...)
+			assert.Equal(t, grade.ReasonWrong, v.Reason, msg...)
+		default:
+			assert.Equal(t, grade.Unparsed, v.Mark, msg...)
+			word := map[grade.Reason]string{grade.ReasonNoAnswer: "none", grade.ReasonAmbiguous: "ambiguous"}[v.Reason]
+			assert.True(t, word != "" && strings.Contains(r.want, word), append([]any{"got %q for %q; " + msg[0].(string), v.Reason, r.want}, msg[1:]...)...)
+		}
 	}
 }

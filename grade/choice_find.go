@@ -206,7 +206,7 @@ func before(t string, at int) int {
 
 // isLetter reports a line that is nothing but an option's letter.
 func (o choiceOptions) isLetter(line string) bool {
-	_, ok := o.index(strings.Trim(undress(line), trailers+openers+"."))
+	_, ok := o.index(strings.Trim(undress(line), around))
 	return ok
 }
 
@@ -252,7 +252,7 @@ func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
 	c := readClaim(line, o)
 	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!")) == "" && len(c.text) <= 8 && c.how != "an option's text"
 	asks := strings.HasPrefix(strings.TrimLeft(c.rest, trailers), "?") && !lone
-	whole := trimBlank(strings.Trim(c.text, trailers+".,;:!")) == trimBlank(strings.Trim(line, trailers+openers+".,;:!"))
+	whole := strings.Trim(c.text, around) == strings.Trim(line, around)
 	switch {
 	case c.kind == claimNothing, asks:
 		return false

@@ -202,6 +202,9 @@ func readLetters(head, line, whole string, o choiceOptions, hedged bool) claim {
 
 const trailers = " \t\"')]}>«»“”*_】」⟩"
 
+// around is what may stand on either side of an answer on a line of its own.
+const around = trailers + "([{<„:-–—#=,【「⟨.;!\r"
+
 // letterRun reads capitals without anything between them: AB.
 func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) {
 	n := 0
@@ -235,7 +238,7 @@ func furtherLines(whole string, o choiceOptions, first byte) choiceSet {
 	_, after, _ := strings.Cut(trimBlank(whole), "\n")
 	for range maxChoices {
 		line, next, _ := strings.Cut(after, "\n")
-		word := strings.Trim(line, trailers+openers+".\r")
+		word := strings.Trim(line, around)
 		i, ok := o.index(word)
 		if !ok || isUpper(word[0]) != isUpper(first) {
 			break

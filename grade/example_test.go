@@ -54,7 +54,7 @@ func ExampleChoice() {
 	}
 	// Output:
 	// "ANSWER: $B$"               correct B
-	// "It is Paris."              correct Paris
+	// "It is Paris."              correct Paris.
 	// "Either A or B would do."   unparsed A or B
 	// "ANSWER: B) Rome"           unparsed B) Rome
 }

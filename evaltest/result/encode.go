@@ -119,6 +119,9 @@ func decodeHeader(data []byte) (Header, error) {
 
 // decodeLine reads a line after the first: end is nil for a record.
 func decodeLine(data []byte, rec *Record) (end *End, err error) {
+	if bytes.HasPrefix(data, []byte(`{"format":`)) {
+		return nil, errors.New("a second header: two journals were joined, or written to at once")
+	}
 	var line recordLine
 	if err := json.Unmarshal(data, &line, reading); err != nil {
 		return nil, err

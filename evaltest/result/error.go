@@ -50,8 +50,8 @@ func (e *WriteError) Error() string {
 // Unwrap returns the cause.
 func (e *WriteError) Unwrap() error { return e.Err }
 
-// A LineError is a line that cannot be read. In the middle of a journal it is
-// the error; as the last line it is a warning, and the item runs again.
+// A LineError is a line that cannot be read. As the end of a journal that was
+// being written it is a warning, and the item runs again; else it is the error.
 type LineError struct {
 	Path   string
 	Line   int   // from 1; the header is line 1
@@ -59,6 +59,8 @@ type LineError struct {
 	// Dropped is how many bytes of a damaged tail are left out.
 	Dropped int64
 	Err     error
+
+	packed bool
 }
 
 // Error names file, line and offset, and says what follows.
@@ -67,8 +69,14 @@ func (e *LineError) Error() string {
 		return fmt.Sprintf("result: %s:%d: the last %d bytes (from byte %d) are no whole record: dropped; the items in flight when the writer was killed are not recorded and will run again: %v",
 			e.Path, e.Line, e.Dropped, e.Offset, e.Err)
 	}
-	return fmt.Sprintf("result: %s:%d (byte %d): damaged line with more after it, so this is no interrupted write: %v: restore the file from a copy, or delete the line and resume to run its item again",
-		e.Path, e.Line, e.Offset, e.Err)
+	what, do := "no interrupted write leaves this", "restore the file from a copy, or delete the line and resume to run its item again"
+	switch {
+	case e.packed:
+		what, do = "the compressed file is damaged", "restore it from a copy, or resume from what gzip -dc still gets out of it"
+	case e.Line == 1:
+		what, do = "the header cannot be read", "restore the file from a copy"
+	}
+	return fmt.Sprintf("result: %s:%d (byte %d): %s: %v: %s", e.Path, e.Line, e.Offset, what, e.Err, do)
 }
 
 // Unwrap returns the cause.

@@ -3,7 +3,10 @@ package result
 import "time"
 
 // Format names the journal's format and version, the first thing in a file.
-const Format = "evals.journal/1"
+const Format = kind + "1"
+
+// kind is what the format of every version begins with.
+const kind = "evals.journal/"
 
 // A Header is the first line of a journal: what was run, and with what.
 type Header struct {
@@ -48,7 +51,8 @@ type Dataset struct {
 // not. A journal without one was cut off: killed, or still being written.
 type End struct {
 	Finished time.Time `json:"finished"` // Close sets it if it is zero
-	// Complete is set when every item has a record with a final outcome.
+	// Complete is set when every item has a record and none is not_run. Some
+	// may be errored: a resumed run asks those again.
 	Complete bool `json:"complete"`
 	// Reason says why a run is not complete: interrupt, deadline, fail-fast.
 	Reason string `json:"reason,omitempty"`

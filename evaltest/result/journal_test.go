@@ -309,19 +309,40 @@ func TestReadDamage(t *testing.T) {
 	}{
 		{"torn tail", "dropped, with how much and what it means", join(lines[0], lines[1], torn), 1,
 			`run.jsonl:3: the last 40 bytes (from byte `, "", nil},
-		{"tail of another kind", "a whole line that is no record", join(lines[0], lines[1], []byte("{}\n")), 1,
-			"neither a record (item.id and outcome) nor an end", "", nil},
+		{"zeros after a torn line", "what a power cut may leave: blocks that were never written", join(lines[0], lines[1], torn, make([]byte, 5000)), 1,
+			`run.jsonl:3: the last 5040 bytes (from byte `, "", nil},
+		{"blank lines at the end", "an editor's; nothing is lost with them", join(data, []byte("\n\r\n")), 3,
+			`run.jsonl:5: the last 3 bytes (from byte `, "", nil},
 		{"damaged middle", "dropping what follows would lose whole records", join(lines[0], torn, []byte("\n"), lines[3]), 0,
 			"", "run.jsonl:2 (byte ", nil},
 		{"blank line in the middle", "nobody writes one", join(lines[0], lines[1], []byte("\n"), lines[3]), 1,
-			"", "damaged line with more after it", nil},
+			"", "no interrupted write leaves this", nil},
+		{"whole last line that is no record", "a kill leaves no newline: dropping it would lose what it is", join(lines[0], lines[1], []byte("{}\n")), 1,
+			"", "run.jsonl:3 ", nil},
+		{"records of a later version", "resuming must not cut them all off", join(lines[0], bytes.Repeat([]byte(`{"item":{"id":"n"},"outcome":"correct","score":{"mean":1}}`+"\n"), 3)), 0,
+			"", "run.jsonl:2 ", nil},
+		{"edited by hand", "one bracket too few in the last line", join(lines[0], lines[1][:len(lines[1])-2], []byte("\n")), 0,
+			"", "delete the line and resume to run its item again", nil},
+		{"two journals in one file", "cat a b > c", join(data, data), 3, "", "a second header: two journals were joined", nil},
+		{"header of the wrong type", "", []byte("{\"format\":\"evals.journal/1\",\"samples\":\"x\"}\n"), 0,
+			"", "run.jsonl:1 (byte 0): the header cannot be read", nil},
 		{"two torn lines, then a record", "the search for a readable line goes to the end", join(lines[0], []byte("{\n{\n"), lines[1]), 0,
 			"", "run.jsonl:2 ", nil},
 		{"compressed, torn", "a compressed file is written whole, so this is damage", zip(join(lines[0], lines[1], torn)), 1,
 			"", "run.jsonl:3 ", nil},
 		{"compressed, cut", "half a gzip file", zip(data)[:len(zip(data))-20], 2, "", "the compressed file ends early", io.ErrUnexpectedEOF},
+		{"compressed, something after it", "all records were read, but nobody knows what the rest is", append(zip(data), make([]byte, 512)...), 3,
+			"", "resume from what gzip -dc still gets out of it", nil},
 		{"empty", "killed before the header", nil, 0, "", "is empty: the run was cut off before it began", result.ErrFormat},
 		{"half a header", "killed in the header", lines[0][:20], 0, "", "only the beginning of a header", result.ErrFormat},
+		{"a few bytes of a header", "", lines[0][:5], 0, "", "only the beginning of a header", result.ErrFormat},
+		{"half a header and zeros", "a power cut", append(lines[0][:20:20], make([]byte, 4000)...), 0, "", "only the beginning of a header", result.ErrFormat},
+		{"zeros", "a power cut before the first block was written", make([]byte, 4096), 0, "", "only the beginning of a header", result.ErrFormat},
+		{"somebody's archive", "nothing that is not ours is to be deleted", []byte("PK\x03\x04 and so on"), 0, "", "the first line is no journal header", result.ErrFormat},
+		{"a line of text", "without a newline it is no half header either", []byte("hello"), 0, "", "the first line is no journal header", result.ErrFormat},
+		{"a newline", "", []byte("\n"), 0, "", "the first line is no journal header", result.ErrFormat},
+		{"another file of ours", "its name says what it is", []byte("{\"format\":\"evals.cassette/1\"}\n"), 0, "",
+			`is a file of format "evals.cassette/1", not a journal`, result.ErrFormat},
 		{"not a journal", "a dataset, say", []byte("{\"question\":\"?\"}\n"), 0, "", "the first line is no journal header", result.ErrFormat},
 		{"not JSON", "a text file", []byte("hello\nworld\n"), 0, "", "the first line is no journal header", result.ErrFormat},
 		{"newer version", "an older program must not guess", []byte("{\"format\":\"evals.journal/2\"}\n"), 0, "",
@@ -353,8 +374,32 @@ func TestReadDamage(t *testing.T) {
 				}
 			}
 			assert.Equal(t, tc.records, n)
+			if errors.Is(err, result.ErrFormat) && !bytes.HasPrefix(lines[0], bytes.Trim(tc.data, "\x00")) {
+				assert.NotContains(t, err.Error(), "delete", "the file is not ours")
+			}
 		})
 	}
+}
+
+// TestEditedFile: what an editor does to a file that it only had to save.
+func TestEditedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.jsonl")
+	require.NoError(t, write(t, path, 3).Abort())
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	data = bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n"))
+	data = append([]byte("\xef\xbb\xbf"), data...)
+	require.NoError(t, os.WriteFile(path, append(data, `{"item":`...), 0o600))
+	w, j, err := result.Append(path)
+	require.NoError(t, err)
+	assert.Equal(t, []result.Record{record(0), record(1), record(2)}, j.Records)
+	require.Len(t, j.Warnings, 1)
+	rec := record(3)
+	require.NoError(t, w.Write(&rec))
+	require.NoError(t, w.Close(result.End{}))
+	j = read(t, path)
+	assert.Empty(t, j.Warnings)
+	assert.Equal(t, []result.Record{record(0), record(1), record(2), record(3)}, j.Records)
 }
 
 // TestUnknownFields: a later version of the same format may write more. It is

@@ -82,31 +82,55 @@ func (r *Reader) start() error {
 		r.packed = true
 		r.in = bufio.NewReaderSize(z, 64<<10)
 	}
+	if mark, _ := r.in.Peek(len(bom)); string(mark) == bom { // of an editor
+		n, _ := r.in.Discard(len(bom))
+		r.off = int64(n)
+	}
 	data, whole, err := r.next()
 	if err != nil && err != io.EOF {
 		return fmt.Errorf("result: %s: %w", r.path, err)
 	}
-	format := struct {
-		Format string `json:"format"`
-	}{}
-	if len(data) > 0 {
-		err = unmarshal(data, &format)
-	}
-	switch {
-	case len(data) == 0:
-		return fmt.Errorf("%w: %s is empty: the run was cut off before it began; delete the file", ErrFormat, r.path)
-	case !whole && err != nil:
-		return fmt.Errorf("%w: %s holds only the beginning of a header: the run was cut off before it began; delete the file", ErrFormat, r.path)
-	case err != nil || format.Format == "":
-		return fmt.Errorf("%w: %s: the first line is no journal header ({\"format\":%q, …})", ErrFormat, r.path, Format)
-	case format.Format != Format:
-		return fmt.Errorf("%w: %s has format %q; this program reads %q: use the version of evals that wrote it, or a newer one", ErrFormat, r.path, format.Format, Format)
+	if err := r.checkFormat(data, whole); err != nil {
+		return err
 	}
 	if r.header, err = decodeHeader(data); err != nil {
-		return &LineError{Path: r.path, Line: 1, Err: err}
+		return r.lineError(1, 0, err)
 	}
 	r.good, r.unterminated = r.off, !whole
 	return nil
+}
+
+const bom = "\uFEFF"
+
+// checkFormat says what a file with this first line is, if it is no journal.
+// It asks for a file to be deleted only if it can be nothing but the beginning
+// of a journal.
+func (r *Reader) checkFormat(data []byte, whole bool) error {
+	var line struct {
+		Format string `json:"format"`
+	}
+	err := unmarshal(data, &line)
+	switch version, ours := strings.CutPrefix(line.Format, kind); {
+	case len(data) == 0 && !whole:
+		return fmt.Errorf("%w: %s is empty: the run was cut off before it began; delete the file", ErrFormat, r.path)
+	case err != nil && !whole && beginsHeader(data):
+		return fmt.Errorf("%w: %s holds only the beginning of a header: the run was cut off before it began; delete the file", ErrFormat, r.path)
+	case err != nil || line.Format == "":
+		return fmt.Errorf("%w: %s: the first line is no journal header ({\"format\":%q, …})", ErrFormat, r.path, Format)
+	case !ours || version == "":
+		return fmt.Errorf("%w: %s is a file of format %q, not a journal", ErrFormat, r.path, line.Format)
+	case line.Format != Format:
+		return fmt.Errorf("%w: %s has format %q; this program reads %q: use the version of evals that wrote it, or a newer one", ErrFormat, r.path, line.Format, Format)
+	}
+	return nil
+}
+
+// beginsHeader reports whether an interrupted write of a header may have left
+// data: a part of one, or, after a power cut, zeros in place of the rest.
+func beginsHeader(data []byte) bool {
+	const begin = `{"format":"` + kind
+	text := string(bytes.TrimRight(data, "\x00"))
+	return strings.HasPrefix(text, begin) || strings.HasPrefix(begin, text)
 }
 
 // next reads one line without its newline. whole says that it had one; at the
@@ -140,10 +164,11 @@ func (r *Reader) Header() Header { return r.header }
 
 // All yields every record in the order in which they were written. A resumed
 // run may hold a key more than once: the later record counts, and All yields
-// both ([Read] keeps only the later). An unfinished or damaged last line, as a
-// kill leaves it, is a warning; anything else that cannot be read is yielded
-// once as the error, a *[LineError] where a line is at fault, and ends the
-// sequence. A Reader reads its file once: a second range yields nothing.
+// both ([Read] keeps only the later). What a kill or a power cut leaves at the
+// end is a warning: an unfinished last line, or zeros. Anything else that
+// cannot be read is yielded once as the error, a *[LineError] where a line is
+// at fault, and ends the sequence. A Reader reads its file once: a second range
+// yields nothing.
 func (r *Reader) All() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for r.err == nil {
@@ -171,7 +196,7 @@ func (r *Reader) step(rec *Record) bool {
 		if r.packed && errors.Is(err, io.ErrUnexpectedEOF) {
 			err = fmt.Errorf("the compressed file ends early: %w", err)
 		}
-		r.err = &LineError{Path: r.path, Line: r.line + 1, Offset: at, Err: err}
+		r.err = r.lineError(r.line+1, at, err)
 		return false
 	}
 	if len(data) == 0 && !whole {
@@ -180,7 +205,7 @@ func (r *Reader) step(rec *Record) bool {
 	}
 	end, bad := decodeLine(data, rec)
 	if bad != nil {
-		r.damaged(at, bad)
+		r.damaged(at, data, whole, bad)
 		return false
 	}
 	r.good, r.unterminated = r.off, !whole
@@ -192,35 +217,44 @@ func (r *Reader) step(rec *Record) bool {
 	return true
 }
 
-// damaged decides what a line that cannot be read means. Only an interrupted
-// write leaves a damaged end with nothing readable after it: part of a line,
-// or, after a power cut, whole blocks of zeros. So if any later line can be
-// read, the file was damaged otherwise, and dropping the rest would lose it.
-func (r *Reader) damaged(at int64, cause error) {
+// damaged decides what a line that cannot be read means, data being the line.
+// An interrupted write leaves a damaged end with nothing readable after it:
+// part of a line, or, after a power cut, whole blocks of zeros. A file damaged
+// otherwise is an error: dropping the rest, which Append cuts off, could lose
+// all that a later version of this program has written.
+func (r *Reader) damaged(at int64, data []byte, whole bool, cause error) {
 	line := r.line
-	for {
-		data, whole, err := r.next()
+	fatal := r.packed || !interrupted(data, whole) // packed files are written whole
+	for whole && !fatal {
+		var err error
+		data, whole, err = r.next()
 		if err != nil && err != io.EOF {
-			r.err = &LineError{Path: r.path, Line: r.line + 1, Offset: at, Err: err}
+			r.err = r.lineError(r.line+1, at, err)
 			return
 		}
-		var rec Record
-		if len(data) > 0 {
-			if _, bad := decodeLine(data, &rec); bad == nil {
-				r.err = &LineError{Path: r.path, Line: line, Offset: at, Err: cause}
-				return
-			}
-		}
-		if !whole {
-			break
-		}
+		fatal = !interrupted(data, whole)
 	}
-	if r.packed { // written whole: never a kill's doing
-		r.err = &LineError{Path: r.path, Line: line, Offset: at, Err: cause}
+	if fatal {
+		r.err = r.lineError(line, at, cause)
 		return
 	}
 	r.warn = append(r.warn, &LineError{Path: r.path, Line: line, Offset: at, Dropped: r.off - at, Err: cause})
 	r.err = io.EOF
+}
+
+// interrupted reports whether an interrupted write may have left a line that
+// cannot be read. A blank one is an editor's, and nothing is lost with it.
+func interrupted(data []byte, whole bool) bool {
+	if whole {
+		return bytes.IndexByte(data, 0) >= 0 || len(bytes.TrimSpace(data)) == 0
+	}
+	var rec Record
+	_, bad := decodeLine(data, &rec)
+	return bad != nil
+}
+
+func (r *Reader) lineError(line int, at int64, err error) *LineError {
+	return &LineError{Path: r.path, Line: line, Offset: at, Err: err, packed: r.packed}
 }
 
 // End returns the journal's last line, nil if it has none: the run was cut off

@@ -81,7 +81,7 @@ func fillDisk(t *testing.T, path string, cause error) map[int]bool {
 	var failed *result.WriteError
 	require.ErrorAs(t, first, &failed)
 	assert.ErrorIs(t, first, cause)
-	assert.ErrorContains(t, first, "resume the run, recorded items are not asked again")
+	assert.ErrorContains(t, first, "resume the run, recorded answers are not asked for again")
 	assert.ErrorContains(t, first, path)
 	assert.NotZero(t, len(acked))
 	assert.GreaterOrEqual(t, failed.Records, len(acked))

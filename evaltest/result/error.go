@@ -30,12 +30,12 @@ type WriteError struct {
 
 // Error says what failed, what is safe, and what to do.
 func (e *WriteError) Error() string {
-	do := "resume the run once the cause is gone; recorded items are not asked again"
+	do := "resume the run once the cause is gone; recorded answers are not asked for again"
 	switch {
 	case errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, errQuota):
-		do = "free some space there, or choose another folder; then resume the run, recorded items are not asked again"
+		do = "free some space there, or choose another folder; then resume the run, recorded answers are not asked for again"
 	case errors.Is(e.Err, syscall.EFBIG):
-		do = "raise the file size limit (ulimit -f); then resume the run, recorded items are not asked again"
+		do = "raise the file size limit (ulimit -f); then resume the run, recorded answers are not asked for again"
 	case errors.Is(e.Err, fs.ErrPermission) || errors.Is(e.Err, syscall.EROFS):
 		do = "the folder cannot be written to: make it writable or choose another one"
 	case errors.Is(e.Err, fs.ErrExist):

@@ -148,6 +148,14 @@ func TestWriteConcurrently(t *testing.T) {
 	assert.Nil(t, j.End)
 }
 
+// TestFinal: a resumed run asks again for what has no answer.
+func TestFinal(t *testing.T) {
+	for _, o := range append(result.Outcomes, "", "of_tomorrow") {
+		again := o == result.NotRun || o == result.Errored || o == ""
+		assert.Equal(t, !again, o.Final(), "outcome %q", o)
+	}
+}
+
 func TestLaterRecordReplaces(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	w := write(t, path, 3)

@@ -28,9 +28,11 @@ const (
 // Outcomes are all outcomes, in the order in which they are printed.
 var Outcomes = []Outcome{Correct, Incorrect, Unparsed, Ungraded, Truncated, Blocked, Refused, Errored, NotRun}
 
-// Final reports whether the outcome stands: a resumed run asks again only
-// for items whose outcome is not final.
-func (o Outcome) Final() bool { return o != NotRun && o != "" }
+// Final reports whether the outcome stands: whether there is an answer, and it
+// was dealt with. A resumed run asks again for what has none: items without a
+// record, not_run, and errored, for an error is mostly an outage's and says
+// nothing of the model.
+func (o Outcome) Final() bool { return o != NotRun && o != Errored && o != "" }
 
 // A Record is all there is to know of one item's sample: enough to grade it
 // again without the dataset and without calling anybody.

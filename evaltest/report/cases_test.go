@@ -173,7 +173,8 @@ func TestU10UnknownIsNotZero(t *testing.T) {
 // U11: only the last attempt's tokens were summed, and replays were billed.
 func TestU11EveryCallIsCounted(t *testing.T) {
 	r := record(0, result.Correct)
-	r.Response.Replayed = true // a cached candidate; the judge is live, so the record is not Replayed
+	r.Replayed, r.Response.Replayed = true, true // a cached candidate and a live judge
+	r.Usage.Calls = 2                            // of two attempts, both replayed
 	r.Graded = &grade.Verdict{Mark: grade.Unparsed}
 	r.Verdict.Calls = []llm.Response{{Model: "judge-1"}, {Model: "judge-1"}} // the first reply was no verdict
 	r.JudgeUsage = llm.UsageTotal{Usage: llm.Usage{Input: 20, Output: 2, Known: true}, Calls: 2}
@@ -185,8 +186,7 @@ func TestU11EveryCallIsCounted(t *testing.T) {
 	assert.Contains(t, text, "cost $0.02\n")
 	assert.Equal(t, report.Judge{Called: 1, Overturned: 1}, s.Judge)
 
-	r.Replayed = true // the judge too
-	r.Verdict.Calls[0].Replayed, r.Verdict.Calls[1].Replayed = true, true
+	r.JudgeReplayed = true
 	assert.Contains(t, textOf(t, statsOf(report.Labels{}, []*result.Record{r})), "cost $0 billed: all was replayed; when recorded it cost $0.02\n")
 
 	mixed := statsOf(report.Labels{}, []*result.Record{r, record(1, result.Correct), record(2, result.Correct)})

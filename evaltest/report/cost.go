@@ -54,35 +54,21 @@ func (c *costSum) addAnswer(r *result.Record) {
 	if r.Response != nil && r.Usage.Unknown == 0 { // else the usage is what is missing
 		model = r.Response.Model
 	}
-	c.add(r.CostUSD, model, isReplayed(r))
+	c.add(r.CostUSD, model, r.Replayed)
 }
 
-// addJudge counts what judges spent on the answer. It is replayed only if all
-// their calls are.
+// addJudge counts what judges spent on the answer.
 func (c *costSum) addJudge(r *result.Record) {
-	var calls int
-	model, replayed := "", r.Replayed
-	if r.Verdict != nil {
-		calls = len(r.Verdict.Calls)
-		for i, call := range r.Verdict.Calls {
-			replayed = call.Replayed && (i == 0 || replayed)
+	if r.JudgeCostUSD == "" && r.JudgeUsage.Calls == 0 {
+		return
+	}
+	model := ""
+	if r.Verdict != nil && r.JudgeUsage.Unknown == 0 {
+		for _, call := range r.Verdict.Calls {
 			model = call.Model
 		}
 	}
-	if r.JudgeUsage.Unknown > 0 {
-		model = ""
-	}
-	if r.JudgeCostUSD == "" && r.JudgeUsage.Calls == 0 && calls == 0 {
-		return
-	}
-	c.add(r.JudgeCostUSD, model, replayed)
-}
-
-// isReplayed reports whether nothing was billed for the answer. The record's
-// own mark includes the judge: an answer that was replayed and then judged live
-// is known by its response, if that is the only call.
-func isReplayed(r *result.Record) bool {
-	return r.Replayed || r.Response != nil && r.Response.Replayed && r.Usage.Calls <= 1
+	c.add(r.JudgeCostUSD, model, r.JudgeReplayed)
 }
 
 // parseUSD reads an exact decimal of dollars. A journal may be damaged or

@@ -138,9 +138,11 @@ type Consistency struct {
 	All, Some, None int
 }
 
-// A Cost is what answers cost, in two sums: replayed answers are not billed.
+// A Cost is what answers cost, in two sums: replayed answers are not billed. An
+// answer of which only some calls were replayed is billed whole: at most that
+// was spent.
 type Cost struct {
-	Billed Sum // live calls
+	Billed Sum // answers with live calls
 	// Recorded is what replayed calls had cost when they were recorded.
 	Recorded Sum
 	// Models are the models of the unpriced answers, as far as they are

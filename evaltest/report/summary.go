@@ -195,7 +195,7 @@ func (s *Summary) addCalls(r *result.Record) {
 	if r.Response == nil {
 		return
 	}
-	if isReplayed(r) {
+	if r.Replayed {
 		s.replayed++
 	} else {
 		s.live++

@@ -57,9 +57,11 @@ type Record struct {
 	CostUSD string `json:"cost_usd,omitempty"`
 	// JudgeCostUSD is the same of JudgeUsage.
 	JudgeCostUSD string `json:"judge_cost_usd,omitempty"`
-	// Replayed is set when every call came from a recording: Usage and
-	// CostUSD are then what it would have cost, and nothing was spent.
-	Replayed bool `json:"replayed,omitempty"`
+	// Replayed is set when all calls of the attempts came from a recording:
+	// Usage and CostUSD are then what they had cost when they were recorded,
+	// and nothing was spent. JudgeReplayed is the same of the judges' calls.
+	Replayed      bool `json:"replayed,omitempty"`
+	JudgeReplayed bool `json:"judge_replayed,omitempty"`
 	// Abandoned is set when the strategy, grader or judge ignored the end of
 	// the item's time and was left running.
 	Abandoned bool `json:"abandoned,omitempty"`

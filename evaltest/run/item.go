@@ -124,10 +124,8 @@ func (o *one) main(ctx context.Context, done chan<- struct{}) {
 // finish fills in what is known at the end only.
 func (o *one) finish(rec *result.Record) {
 	rec.Duration = time.Since(rec.Start)
-	rec.Usage, rec.CostUSD = o.cost.usage, o.cost.usd()
-	rec.JudgeUsage, rec.JudgeCostUSD = o.judged.usage, o.judged.usd()
-	calls := o.cost.usage.Calls + o.judged.usage.Calls
-	rec.Replayed = calls > 0 && o.cost.replayed+o.judged.replayed == calls
+	rec.Usage, rec.CostUSD, rec.Replayed = o.cost.usage, o.cost.usd(), o.cost.recorded()
+	rec.JudgeUsage, rec.JudgeCostUSD, rec.JudgeReplayed = o.judged.usage, o.judged.usd(), o.judged.recorded()
 }
 
 // set changes the record under the lock. It reports false if the item was

@@ -35,6 +35,9 @@ func (l *ledger) usd() string {
 	return l.cost.String()
 }
 
+// recorded reports whether every call came from a recording, if there were any.
+func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed == l.usage.Calls }
+
 // book adds calls up. Failed ones count with what they were billed.
 func (c *Config) book(calls []llm.Call) ledger {
 	var l ledger

@@ -116,6 +116,25 @@ func TestJudgeUsage(t *testing.T) {
 	}
 }
 
+// TestReplayed: strategy and judge are marked apart, for either may be
+// recorded while the other is asked and billed.
+func TestReplayed(t *testing.T) {
+	call := func(replayed bool) llm.Response {
+		r := used(1, 1)
+		r.Text, r.Replayed = "?", replayed
+		return r
+	}
+	for _, tc := range []struct{ strategy, judge bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
+		c := config(answers(turn{resp: call(tc.strategy)}))
+		c.Judge, c.Attempts = judge(grade.Verdict{Mark: grade.Correct, Score: 1, Calls: []llm.Response{call(tc.judge)}}, nil), 1
+		rec := must(t, c.Item(t.Context(), eggs, 0))
+		assert.Equal(t, tc.strategy, rec.Replayed, "%+v", tc)
+		assert.Equal(t, tc.judge, rec.JudgeReplayed, "%+v", tc)
+	}
+	rec := must(t, config(answers(turn{resp: call(true)})).Item(t.Context(), eggs, 0))
+	assert.False(t, rec.JudgeReplayed, "no judge was asked")
+}
+
 func TestItemLatency(t *testing.T) {
 	timed := func(d time.Duration) llm.Response { return llm.Response{Text: "18", Timing: llm.Timing{Total: d}} }
 	for _, tc := range []struct {

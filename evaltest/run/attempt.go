@@ -68,7 +68,7 @@ func (o *one) pause(ctx context.Context, n int, wait time.Duration) bool {
 	case !fits: // why the call failed says more than that no time is left
 		o.set(func(rec *result.Record) {
 			rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's %v are left)",
-				n+1, call.Round(wait), call.Round(max(left, 0)), o.c.itemTimeout())
+				n+1, wait.Round(time.Millisecond), max(left, 0).Round(time.Millisecond), o.c.itemTimeout())
 		})
 		return false
 	}

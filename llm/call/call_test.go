@@ -124,6 +124,38 @@ func TestPolicyTimeoutIsATrys(t *testing.T) {
 	})
 }
 
+// TestPolicyNested: a Model that tries again by itself, under a run that does
+// too, must not be asked 3 × 20 times.
+func TestPolicyNested(t *testing.T) {
+	busy := &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Second}
+	for _, tc := range []struct {
+		name   string
+		within time.Duration
+		tries  int
+		is     error
+	}{
+		{"busy for good", time.Hour, 3, call.ErrBusy},
+		{"no time", 1500 * time.Millisecond, 2, call.ErrNoTime},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				tries := 0
+				_, err := call.Policy{}.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
+					ctx, cancel := context.WithTimeout(ctx, tc.within)
+					defer cancel()
+					return call.Policy{Tries: 3}.Do(ctx, func(context.Context) (llm.Response, error) {
+						tries++
+						return llm.Response{}, busy
+					})
+				})
+				assert.Equal(t, tc.tries, tries)
+				assert.ErrorIs(t, err, tc.is)
+				assert.Equal(t, llm.KindRateLimit, llm.KindOf(err))
+			})
+		})
+	}
+}
+
 func TestPolicyCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

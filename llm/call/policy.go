@@ -48,6 +48,9 @@ var (
 // asked. Where ctx would end during the wait it does not wait but fails at
 // once, with the rate limit as the cause: nothing is gained by waiting for the
 // deadline.
+//
+// A rate limit that try itself gave up on ([ErrBusy], [ErrNoTime]) is returned
+// as it is: a Policy within a Policy multiplies no tries.
 func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response, error)) (llm.Response, error) {
 	tries := p.Tries
 	if tries <= 0 {
@@ -55,7 +58,7 @@ func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response,
 	}
 	for n := 1; ; n++ {
 		resp, err := p.once(ctx, try)
-		if llm.KindOf(err) != llm.KindRateLimit || ctx.Err() != nil {
+		if llm.KindOf(err) != llm.KindRateLimit || ctx.Err() != nil || errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTime) {
 			return resp, err
 		}
 		if n >= tries {
@@ -66,7 +69,7 @@ func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response,
 			wait = p.Backoff.Wait(n, 0)
 		}
 		if left, fits := Fits(ctx, wait); !fits {
-			return resp, fmt.Errorf("%w: try %d would come in %v, and %v are left: %w", ErrNoTime, n+1, Round(wait), Round(left), err)
+			return resp, fmt.Errorf("%w: try %d would come in %v, and %v are left: %w", ErrNoTime, n+1, wait.Round(time.Millisecond), left.Round(time.Millisecond), err)
 		}
 		if e := Sleep(ctx, wait); e != nil {
 			return resp, fmt.Errorf("%w while waiting to try again: %w", e, err)
@@ -117,6 +120,3 @@ func Sleep(ctx context.Context, wait time.Duration) error {
 		return ctx.Err()
 	}
 }
-
-// Round shortens a duration for people: milliseconds.
-func Round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
@@ -139,7 +140,7 @@ func (o *one) judge(ctx context.Context) {
 	resp := *o.rec.Response
 	var v grade.Verdict
 	var err error
-	for n := 1; ; n++ {
+	for n, failures := 1, 0; ; n++ {
 		log := new(llm.CallLog)
 		_, err = o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
 			v, err = o.ask(ctx, judging, o.c.Judge, resp)
@@ -150,7 +151,11 @@ func (o *one) judge(ctx context.Context) {
 		if n == o.c.attempts() || !kind.Retryable() || kind == llm.KindRateLimit || ctx.Err() != nil {
 			break
 		}
-		wait := o.c.Backoff.Wait(n, call.RetryAfter(err))
+		var wait time.Duration // none if the judge's answer was unusable
+		if kind != llm.KindUnusable {
+			failures++
+			wait = o.c.Backoff.Wait(failures, call.RetryAfter(err))
+		}
 		if _, fits := call.Fits(ctx, wait); !fits || call.Sleep(ctx, wait) != nil {
 			break
 		}

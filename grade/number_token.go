@@ -46,7 +46,12 @@ type numberScanner struct {
 func scanNumbers(s string, loc locale, scope bool) []numberToken {
 	sc := numberScanner{s: s, loc: loc, scope: scope}
 	for i := 0; i < len(s); {
-		i = sc.step(i)
+		next := sc.step(i)
+		if next <= i { // v½: a word that skipWord does not know
+			_, n := utf8.DecodeRuneInString(s[i:])
+			next = i + n
+		}
+		i = next
 	}
 	return sc.tokens
 }
@@ -114,6 +119,12 @@ func (sc *numberScanner) number(i int) int {
 	t := numberToken{start: i}
 	currency := sc.currency(&t)
 	if !currency && gluesBefore(s[:i]) {
+		if s[i] == '\\' { // x\frac{1}{2} is a term
+			c := readFrac(s, i, sc.loc)
+			c.bad = "part of a formula"
+			sc.add(numberToken{start: i, end: c.end, core: c})
+			return c.end
+		}
 		return skipWord(s, i)
 	}
 	sub := strings.TrimRight(s[max(0, i-4):i], "{( -")
@@ -140,6 +151,10 @@ func (sc *numberScanner) number(i int) int {
 	}
 	hedged(&t, before)
 	hedgedBehind(&t, after)
+	if k := len(sc.tokens); k > 0 {
+		// "18 < 20": both numbers claim the sign; tokens must not overlap.
+		t.start = max(t.start, sc.tokens[k-1].end)
+	}
 	sc.add(t)
 	return next
 }

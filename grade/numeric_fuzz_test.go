@@ -3,6 +3,7 @@ package grade
 import (
 	"context"
 	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -22,44 +23,48 @@ func FuzzNumeric(f *testing.F) {
 	for _, seed := range []string{
 		"#### 18", `\boxed{\frac{1}{2}}`, "<think>17</think>The answer is 18.", "Answer: 18 or 20", "Antwort: 4,2", "1,450,000 eggs", "~18", "2½",
 		"#### 26\n\nQuestion: 5?\n#### 90", `{"answer": "18"}`, "Answer: two hundred and five", "−10", "1e999999999", "3 × 10⁴", "$-5", "A: 3+4=7", "Answer: 17. Wait, it is 18.",
-		"答案：5万", "**Final Answer**\n\n\\[\\boxed{70{,}000}\\]", "a&lt;18", "<b>18</b>", "~~17~~18", "<<9*2=18>>18", "5' 11", "Answer: - 18", "18$", "18 %", "(3)(4) = 12",
+		"答案：5万", "**Final Answer**\n\n\\[\\boxed{70{,}000}\\]", "a&lt;18", "<b>18</b>", "~~17~~18", "<<9*2=18>>18", "5' 11", "Answer: - 18", "18$", "18 %", "(3)(4) = 12", "v½", `x\frac12`,
 	} {
 		f.Add(seed, "18", uint8(0))
 		f.Add(seed, "4.2", uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, response, target string, loc uint8) {
-		name := fuzzLocales[int(loc)%len(fuzzLocales)]
-		g := Numeric(Locale(name))
-		item := dataset.Item{ID: "1", Target: target}
-		v, err := g.Grade(context.Background(), item, llm.Response{Text: response})
-		if err != nil {
-			if _, err := parseNumber(target, localeDot); err == nil {
-				t.Fatalf("target %q is a number and was refused", target)
-			}
-			return
-		}
-		require.NoError(t, v.Check())
-		again, err := g.Grade(context.Background(), item, llm.Response{Text: response})
-		require.NoError(t, err)
-		require.Equal(t, v, again, "not deterministic")
-		for _, blank := range []string{" ", "\n", "\t\n \n"} {
-			padded, err := g.Grade(context.Background(), item, llm.Response{Text: response + blank})
-			require.NoError(t, err)
-			require.Equal(t, v.Mark, padded.Mark, "blank space changed %+v to %+v", v, padded)
-			require.Equal(t, v.Answer, padded.Answer)
-		}
-		if v.Mark != Correct && v.Mark != Incorrect {
-			return
-		}
-		l, err := findLocale(name)
-		require.NoError(t, err)
-		want := targetValue(t, target, l)
-		got, ok := answerValue(v.Answer, l)
-		require.Equal(t, v.Mark == Correct, ok && got.Cmp(want) == 0, "answer %q, target %q: %+v", v.Answer, target, v)
+		checkNumeric(t, response, target, fuzzLocales[int(loc)%len(fuzzLocales)])
 	})
 }
 
-func targetValue(t *testing.T, target string, l locale) *big.Rat {
+// checkNumeric checks what FuzzNumeric promises for one response.
+func checkNumeric(t testing.TB, response, target, locale string) {
+	g := Numeric(Locale(locale))
+	item := dataset.Item{ID: "1", Target: target}
+	v, err := g.Grade(context.Background(), item, llm.Response{Text: response})
+	if err != nil {
+		if _, err := parseNumber(target, localeDot); err == nil {
+			t.Fatalf("target %q is a number and was refused", target)
+		}
+		return
+	}
+	require.NoError(t, v.Check())
+	again, err := g.Grade(context.Background(), item, llm.Response{Text: response})
+	require.NoError(t, err)
+	require.Equal(t, v, again, "not deterministic")
+	for _, blank := range []string{" ", "\n", "\t\n \n"} {
+		padded, err := g.Grade(context.Background(), item, llm.Response{Text: response + blank})
+		require.NoError(t, err)
+		require.Equal(t, v.Mark, padded.Mark, "%q, %s: blank space changed %+v to %+v", response, locale, v, padded)
+		require.Equal(t, v.Answer, padded.Answer, "%q, %s", response, locale)
+	}
+	if v.Mark != Correct && v.Mark != Incorrect {
+		return
+	}
+	l, err := findLocale(locale)
+	require.NoError(t, err)
+	want := targetValue(t, target, l)
+	got, ok := answerValue(v.Answer, l)
+	require.Equal(t, v.Mark == Correct, ok && got.Cmp(want) == 0, "response %q, %s: answer %q, target %q: %+v", response, locale, v.Answer, target, v)
+}
+
+func targetValue(t testing.TB, target string, l locale) *big.Rat {
 	v, err := parseNumber(target, localeDot)
 	if err != nil {
 		v, err = parseNumber(target, l)
@@ -105,6 +110,28 @@ func FuzzParseNumber(f *testing.F) {
 			require.Zero(t, v.Cmp(back), "%q was read as %s, and that as %s", s, text, back.RatString())
 		}
 	})
+}
+
+// fragments are what numeric answers are made of. Put together at random they
+// reach corners that a fuzzer needs hours for.
+var fragments = []string{
+	"18", "1", "9", "2", "20", "4,2", "1,000", "1.000", "-", "–", "−", "+", " ", "  ", "\n", "\n\n", "$", "%", "#### ", "####", "Answer:", "The answer is ", `\boxed{`, "}", "{", "(", ")", "[", "]",
+	"*", "**", "_", "`", ".", ",", "!", "?", ":", ";", "=", "≈", "<", ">", "~", "/", "×", "x", "½", `\frac{1}{2}`, `\text{`, " and ", " or ", " million", " to ", "eighteen", " dollars", "km", "th",
+	"<think>", "</think>", "Wait, ", "Question:", "A:", "<answer>", "</answer>", `{"answer": `, "not ", "about ", "e3", "^", "²", "\u200b", "\u00a0", "１８", "<b>", "</b>", "~~", "<<9*2=18>>", " is ",
+	"答案", "是", "1/2", "3:4", "Step ", "1. ", "- ", " or more", " (", "->", "=>", "<=", "twice ", "\xff", "’", "'", "\\(", "\\)", `\sqrt{`, " hours ", "k", "…", "No, ", `\,`, "{,}",
+}
+
+// TestNumericFragments checks the properties of FuzzNumeric on texts made of
+// fragments, the same ones in every run.
+func TestNumericFragments(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 77))
+	for range 6000 {
+		var b strings.Builder
+		for range 1 + r.IntN(12) {
+			b.WriteString(fragments[r.IntN(len(fragments))])
+		}
+		checkNumeric(t, b.String(), "18", fuzzLocales[r.IntN(len(fuzzLocales))])
+	}
 }
 
 // hostile are texts that cost a careless grader minutes or gigabytes: unit is

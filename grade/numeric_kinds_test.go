@@ -203,6 +203,8 @@ func TestNumericFractions(t *testing.T) {
 		{name: "frac of letters", reason: "no number", response: `\boxed{\frac{x}{2}}`, target: "2", want: Unparsed},
 		{name: "mixed", reason: "3 1/2", response: "Answer: 3 1/2 cups", target: "3.5", want: Correct},
 		{name: "mixed frac", reason: `3\frac{1}{2}`, response: `\boxed{3\frac{1}{2}}`, target: "3.5", want: Correct},
+		{name: "vulgar in a word", reason: "no endless loop", response: "Answer: v½", target: "0.5", want: Unparsed},
+		{name: "term", reason: "no endless loop, and a term is no number", response: `\boxed{x\frac{1}{2}}`, target: "0.5", want: Unparsed},
 		{name: "vulgar", reason: "¾", response: "Answer: ¾", target: "0.75", want: Correct},
 		{name: "vulgar mixed", reason: "2½", response: "Answer: 2½ hours", target: "2.5", want: Correct},
 		{name: "vulgar mixed, integer", reason: "2½ is not 2", response: "Answer: 2½ hours", target: "2", want: Incorrect},

@@ -2,6 +2,7 @@ package evaltest
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/goevals/evals/evaltest/batch"
@@ -84,7 +85,7 @@ func IDs(ids ...string) Option {
 		if len(ids) == 0 {
 			s.refuse("IDs(): want at least one id")
 		}
-		s.ids = ids
+		s.ids = slices.Clone(ids)
 	})
 }
 

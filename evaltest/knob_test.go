@@ -1,0 +1,122 @@
+package evaltest
+
+import (
+	"flag"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm/cassette"
+)
+
+func TestKnobs(t *testing.T) {
+	share := func(v float64) *float64 { return &v }
+	for _, row := range []struct {
+		name, reason string
+		opts         []Option
+		env          map[string]string
+		args         []string
+		want         func(*settings)
+	}{
+		{"defaults", "nothing given", nil, nil, nil, func(*settings) {}},
+		{"code", "an option", []Option{Parallel(4)}, nil, nil, func(s *settings) { s.parallel = 4 }},
+		{"later option", "wins over an earlier one", []Option{Parallel(4), Options(nil, Parallel(5))}, nil, nil, func(s *settings) { s.parallel = 5 }},
+		{"environment", "wins over code", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": "8"}, nil, func(s *settings) { s.parallel = 8 }},
+		{"flag", "wins over both", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": "8"}, []string{"-evaltest.parallel=2"}, func(s *settings) { s.parallel = 2 }},
+		{"empty variable", "is as good as none", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": ""}, nil, func(s *settings) { s.parallel = 4 }},
+		{"limit all", "takes the code's limit back", []Option{Limit(4)}, map[string]string{"EVALTEST_LIMIT": "all"}, nil, func(*settings) {}},
+		{"limit over sample", "one of the two", []Option{Sample(4, 1)}, map[string]string{"EVALTEST_LIMIT": "3"}, nil, func(s *settings) { s.limit = 3 }},
+		{"sample", "with its seed", nil, nil, []string{"-evaltest.sample=10/7"}, func(s *settings) { s.sample = sampling{10, 7} }},
+		{"ids", "with commas", nil, nil, []string{"-evaltest.ids=a,b"}, func(s *settings) { s.ids = []string{"a", "b"} }},
+		{"ids as JSON", "for ids with commas", nil, map[string]string{"EVALTEST_IDS": `["a,b"]`}, nil, func(s *settings) { s.ids = []string{"a,b"} }},
+		{"resume", "a flag without a value", nil, nil, []string{"-evaltest.resume"}, func(s *settings) { s.resume = latest }},
+		{"resume a file", "its path", nil, map[string]string{"EVALTEST_RESUME": "x.jsonl"}, nil, func(s *settings) { s.resume = "x.jsonl" }},
+		{"no resume", "the flag takes the variable back", nil, map[string]string{"EVALTEST_RESUME": "1"}, []string{"-evaltest.resume=0"}, func(*settings) {}},
+		{"failed", "a flag without a value", nil, nil, []string{"-evaltest.failed"}, func(s *settings) { s.failed = true }},
+		{"durations", "with units", nil, map[string]string{"EVALTEST_TIMEOUT": "90s", "EVALTEST_ATTEMPT_TIMEOUT": "1m"}, nil, func(s *settings) { s.itemTimeout, s.attemptTimeout = 90*time.Second, time.Minute }},
+		{"gates", "0 is a limit", nil, map[string]string{"EVALTEST_MAX_ERRORED": "2", "EVALTEST_MAX_UNGRADED": "0", "EVALTEST_MIN_ACCURACY": "0.8"}, nil, func(s *settings) {
+			s.gate.MaxErrored, s.gate.MinAccuracy = 2, share(0.8)
+		}},
+		{"no gate", "takes the code's gate back", []Option{MinAccuracy(0.9)}, map[string]string{"EVALTEST_MIN_ACCURACY": "none"}, nil, func(*settings) {}},
+		{"cassette", "replays unless told otherwise", []Option{Cassette("c")}, nil, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Replay }},
+		{"cassette recorded", "by the environment", []Option{Cassette("c")}, map[string]string{"EVALTEST_CASSETTE": "record"}, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Record }},
+		{"dir", "", nil, map[string]string{"EVALTEST_DIR": "/x"}, nil, func(s *settings) { s.dir = "/x" }},
+		{"attempts and samples", "", []Option{Attempts(2), Samples(3)}, nil, nil, func(s *settings) { s.attempts, s.samples = 2, 3 }},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			set := flag.NewFlagSet("test", flag.ContinueOnError)
+			flags := knobFlags(set)
+			require.NoError(t, set.Parse(row.args))
+			asked := map[string]bool{}
+			got, err := resolve(row.opts, func(name string) string { asked[name] = true; return row.env[name] }, flags)
+			require.NoError(t, err)
+			want := defaults()
+			row.want(&want)
+			assert.Equal(t, want, got, row.reason)
+			assert.Len(t, asked, len(knobs), "every variable is read whatever the flags say: go test's cache remembers them")
+		})
+	}
+}
+
+func TestKnobsRefuse(t *testing.T) {
+	for _, row := range []struct{ variable, value, want string }{
+		{"EVALTEST_PARALLEL", "0", "at least 1"},
+		{"EVALTEST_PARALLEL", "4x", "at least 1"},
+		{"EVALTEST_ATTEMPTS", "-1", "at least 1"},
+		{"EVALTEST_SAMPLES", "1.5", "at least 1"},
+		{"EVALTEST_LIMIT", "none", "or all"},
+		{"EVALTEST_SAMPLE", "/3", "n or n/seed"},
+		{"EVALTEST_SAMPLE", "3/-1", "n or n/seed"},
+		{"EVALTEST_IDS", "a,,b", "ids with commas"},
+		{"EVALTEST_IDS", "[1]", "JSON list of strings"},
+		{"EVALTEST_FAILED", "maybe", "1 or 0"},
+		{"EVALTEST_TIMEOUT", "30", "with its unit"},
+		{"EVALTEST_TIMEOUT", "-1s", "above 0"},
+		{"EVALTEST_MAX_ERRORED", "5%", "at least 0"},
+		{"EVALTEST_MIN_ACCURACY", "NaN", "between 0 and 1"},
+		{"EVALTEST_MIN_ACCURACY", "80", "write 0.8"},
+		{"EVALTEST_CASSETTE", "play", "replay, record or auto"},
+	} {
+		t.Run(row.variable+"="+row.value, func(t *testing.T) {
+			_, err := resolve(nil, func(name string) string {
+				if name == row.variable {
+					return row.value
+				}
+				return ""
+			}, nil)
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), row.variable+`="`+row.value+`"`, "names the variable and its value")
+			assert.Contains(t, err.Error(), row.want, "says what is allowed")
+		})
+	}
+}
+
+// TestKnobsAreDocumented keeps the options' documentation and the knobs alike.
+func TestKnobsAreDocumented(t *testing.T) {
+	source, err := os.ReadFile("option.go")
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(strings.ReplaceAll(string(source), "//", "")), " ")
+	set := flag.NewFlagSet("test", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	knobFlags(set)
+	for i := range knobs {
+		assert.Contains(t, text, knobs[i].variable())
+		assert.Contains(t, text, "-"+knobs[i].flagName())
+		assert.NotNil(t, set.Lookup(knobs[i].flagName()))
+	}
+}
+
+func TestOptionsDoNotShare(t *testing.T) {
+	list := []Option{Parallel(2), Parallel(3)}
+	group := Options(list...)
+	list[1] = Parallel(9)
+	s, err := resolve([]Option{group, Grader(grade.Exact())}, func(string) string { return "" }, nil)
+	require.NoError(t, err)
+	assert.Equal(t, 3, s.parallel, "a group keeps what it was given")
+}

@@ -217,13 +217,13 @@ func tagMarks(text string) []answerMark {
 		}
 		start := i + k
 		i = start + 1
-		name, _, end, closing := elementAt(text, start)
+		name, attrs, end, closing := elementAt(text, start)
 		switch name {
 		case "answer", "final_answer", "finalanswer", "final-answer", "final", "ans":
 		default:
 			continue
 		}
-		if end < 0 {
+		if end < 0 || strings.HasSuffix(attrs, "/") {
 			continue
 		}
 		if !closing {

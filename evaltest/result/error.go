@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
 )
 
@@ -32,7 +33,7 @@ type WriteError struct {
 func (e *WriteError) Error() string {
 	do := "resume the run once the cause is gone; recorded answers are not asked for again"
 	switch {
-	case errors.Is(e.Err, syscall.ENOSPC) || errors.Is(e.Err, errQuota):
+	case slices.ContainsFunc(fullErrors, func(full error) bool { return errors.Is(e.Err, full) }):
 		do = "free some space there, or choose another folder; then resume the run, recorded answers are not asked for again"
 	case errors.Is(e.Err, syscall.EFBIG):
 		do = "raise the file size limit (ulimit -f); then resume the run, recorded answers are not asked for again"

@@ -1,13 +1,14 @@
-//go:build !unix || solaris || illumos || aix
+//go:build !windows && !unix || solaris || illumos || aix
 
 package result
 
 import (
-	"errors"
 	"os"
+	"syscall"
 )
 
-var errQuota = errors.New("quota exceeded")
+// fullErrors are what a full disk answers.
+var fullErrors = []error{syscall.ENOSPC}
 
 // lock does nothing: two processes that resume one journal at once are not
 // found out here.

@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-var errQuota error = syscall.EDQUOT
+// fullErrors are what a full disk or a used-up quota answers.
+var fullErrors = []error{syscall.ENOSPC, syscall.EDQUOT}
 
 // lock takes the file for this process until it is closed or the process
 // ends, however it ends. A file system without locks is no reason not to run.

@@ -28,6 +28,9 @@ type Writer struct {
 // path + ".gz" may exist: a journal is never overwritten (fs.ErrExist). Folders
 // on the way are made, readable by the user only, as is the file: records hold
 // prompts and answers. The error is a *[WriteError] that says what to do.
+//
+// The file is locked until it is closed, so that no other process appends to
+// it (on Unix and Windows, and where the file system has locks).
 func Create(path string, h Header) (*Writer, error) {
 	path = plainPath(path)
 	fail := func(err error) (*Writer, error) {

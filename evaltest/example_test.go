@@ -24,11 +24,13 @@ func route(_ context.Context, t Ticket) (string, error) {
 	return "support", nil
 }
 
-// goTest runs a test as go test without -v does.
+// goTest runs a test as go test without flags does.
 func goTest(name string, f func(*testing.T)) {
-	verbose := flag.Lookup("test.v").Value.String()
-	flag.Set("test.v", "false")
-	defer flag.Set("test.v", verbose)
+	for name, value := range map[string]string{"test.v": "false", "test.run": "", "test.skip": ""} {
+		old := flag.Lookup(name).Value.String()
+		flag.Set(name, value)
+		defer flag.Set(name, old)
+	}
 	testing.RunTests(func(_, _ string) (bool, error) { return true, nil }, []testing.InternalTest{{Name: name, F: f}})
 }
 

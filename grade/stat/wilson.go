@@ -3,6 +3,7 @@ package stat
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // An Interval is where a share lies with some confidence. Lo and Hi are shares
@@ -16,9 +17,19 @@ type Interval struct {
 // Contains reports whether share lies in the interval, its ends included.
 func (i Interval) Contains(share float64) bool { return i.Lo <= share && share <= i.Hi }
 
-// String is the interval in percent: "71.1% to 86.7%".
-func (i Interval) String() string {
-	return fmt.Sprintf("%.1f%% to %.1f%%", 100*i.Lo, 100*i.Hi)
+// String is the interval in percent: "71.1% to 86.7%". An end has as many
+// decimals as it takes not to be shown as 0% or 100% if it is not: all of a
+// million correct is "99.9996% to 100.0%".
+func (i Interval) String() string { return percent(i.Lo) + " to " + percent(i.Hi) }
+
+func percent(share float64) string {
+	for decimals := 1; ; decimals++ {
+		text := strconv.FormatFloat(100*share, 'f', decimals, 64)
+		shown, _ := strconv.ParseFloat(text, 64)
+		if decimals == 20 || (shown > 0 || share == 0) && (shown < 100 || share == 1) {
+			return text + "%"
+		}
+	}
 }
 
 // Wilson returns the score interval for correct successes out of n independent

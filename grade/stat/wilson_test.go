@@ -76,6 +76,23 @@ func TestWilsonInverts(t *testing.T) {
 	}
 }
 
+func TestIntervalString(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		i            stat.Interval
+		want         string
+	}{
+		{"80/100", "one decimal", stat.Wilson(80, 100, 0.95), "71.1% to 86.7%"},
+		{"all of a million", "not certain", stat.Wilson(1e6, 1e6, 0.95), "99.9996% to 100.0%"},
+		{"none of a million", "not excluded either", stat.Wilson(0, 1e6, 0.95), "0.0% to 0.0004%"},
+		{"1 of a million", "0 is excluded", stat.Wilson(1, 1e6, 0.95), "0.00002% to 0.001%"},
+		{"nothing known", "", stat.Wilson(0, 0, 0.95), "0.0% to 100.0%"},
+		{"next to the ends", "it ends", stat.Interval{Lo: 5e-324, Hi: math.Nextafter(1, 0)}, "0.00000000000000000000% to 99.99999999999999%"},
+	} {
+		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.i.String(), tt.reason) })
+	}
+}
+
 func TestWilsonItems(t *testing.T) {
 	assert.Equal(t, stat.Wilson(80, 100, 0.95), stat.WilsonItems(80, 100, 100, 0.95), "one answer an item")
 	assert.Equal(t, stat.Wilson(20, 25, 0.95), stat.WilsonItems(80, 100, 25, 0.95),

@@ -190,7 +190,7 @@ func TestU11EveryCallIsCounted(t *testing.T) {
 	assert.Contains(t, textOf(t, statsOf(report.Labels{}, []*result.Record{r})), "cost $0 billed: all was replayed; when recorded it cost $0.02\n")
 
 	mixed := statsOf(report.Labels{}, []*result.Record{r, record(1, result.Correct), record(2, result.Correct)})
-	assert.Contains(t, textOf(t, mixed), "cost      $0.0024 billed; what was replayed cost $0.0012 when recorded")
+	assert.Contains(t, textOf(t, mixed), "cost      billed $0.0024; what was replayed cost $0.0012 when recorded")
 	assert.Contains(t, textOf(t, mixed), "replayed  1 answer came from a recording, 2 did not")
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -57,6 +58,14 @@ func thousands(n int64) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return sign + s
+}
+
+// rate prints a positive number with at least three digits, never as 5e+05.
+func rate(f float64) string {
+	if f >= 999.5 && f < 1e15 {
+		return thousands(int64(math.Round(f)))
+	}
+	return fmt.Sprintf("%.3g", f)
 }
 
 // duration prints d with about three digits.

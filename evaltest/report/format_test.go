@@ -46,6 +46,12 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+func TestRate(t *testing.T) {
+	for in, want := range map[float64]string{0.0123: "0.0123", 1.944: "1.94", 12.34: "12.3", 999.4: "999", 999.6: "1,000", 500_000.4: "500,000", 1e30: "1e+30"} {
+		assert.Equal(t, want, rate(in))
+	}
+}
+
 func TestThousands(t *testing.T) {
 	for in, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234", -999: "-999"} {
 		assert.Equal(t, want, thousands(in))

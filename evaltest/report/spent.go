@@ -67,7 +67,7 @@ func costText(c Cost, u llm.UsageTotal) string {
 	if b.Priced+b.Unpriced == 0 {
 		return "$0 billed: all was replayed; when recorded it cost " + sumText(r, why)
 	}
-	return fmt.Sprintf("%s billed; what was replayed cost %s when recorded", sumText(b, why), sumText(r, ""))
+	return fmt.Sprintf("billed %s; what was replayed cost %s when recorded", sumText(b, why), sumText(r, ""))
 }
 
 func sumText(s Sum, why string) string {
@@ -118,7 +118,7 @@ func writeSpeed(p *page, s *Stats) {
 			text += " from first start to last end"
 		}
 		if fresh > 0 {
-			text += fmt.Sprintf(", %.3g answers/s", float64(fresh)/s.Wall.Seconds())
+			text += ", " + rate(float64(fresh)/s.Wall.Seconds()) + " answers/s"
 		}
 		if s.Resumed > 0 {
 			text += fmt.Sprintf(" (%d of %d were there before)", s.Resumed, s.Recorded)

@@ -128,7 +128,7 @@ func writeGates(p *page, gates []gate.Decision) {
 // writeTrouble tells what did not go right and what to do about it.
 func writeTrouble(p *page, s *Stats) {
 	if n := s.Outcomes[result.Truncated]; n > 0 {
-		p.para("", "truncated", fmt.Sprintf("%d of %d truncated: cut at the token limit, not wrong; raise MaxTokens (reasoning counts too)", n, s.Total))
+		p.para("", "truncated", fmt.Sprintf("%d of %d truncated: cut at the token limit, not wrong; raise MaxOutputTokens (reasoning counts too)", n, s.Total))
 	}
 	if n := s.Outcomes[result.NotRun]; n > 0 {
 		p.para("", "not run", fmt.Sprintf("%d of %d never ran and count as not correct", n, s.Total))

@@ -1,0 +1,61 @@
+package evaltest_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var fence = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
+
+// tutorial is what the README's blocks hold, in order, by language.
+func tutorial(t *testing.T) map[string][]string {
+	text, err := os.ReadFile("../README.md")
+	require.NoError(t, err)
+	blocks := map[string][]string{}
+	for _, b := range fence.FindAllStringSubmatch(string(text), -1) {
+		blocks[b[1]] = append(blocks[b[1]], b[2])
+	}
+	return blocks
+}
+
+// TestREADME does what the README tells a newcomer to do, and compares what
+// happens with what it shows.
+func TestREADME(t *testing.T) {
+	blocks := tutorial(t)
+	require.Len(t, blocks["go"], 5, "application, eval, gate, model, benchmark")
+	app, eval, gated, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4]
+	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
+	mod, err := os.ReadFile(m.root + "/go.mod")
+	require.NoError(t, err)
+	m.write("go.mod", strings.Replace(string(mod), "example.com/m", "example.com/support", 1))
+
+	command, shown, _ := strings.Cut(blocks["console"][0], "\n")
+	require.Equal(t, "$ go test .", command)
+	shown, _, _ = strings.Cut(shown, "…")
+	assert.Contains(t, normal(m.test("."), ""), normal(shown, ""), "the failure that the README shows")
+	assert.Contains(t, m.test("-run", "^TestRoute$/^t1$", "."), "ok  \texample.com/support", "one item alone")
+
+	_, ungated, ok := strings.Cut(eval, "\tevaltest.Run(")
+	require.True(t, ok)
+	ungated, _, _ = strings.Cut("\tevaltest.Run("+ungated, "\n")
+	m.write("support_test.go", strings.Replace(eval, ungated+"\n", gated, 1))
+	assert.Contains(t, m.test("-v", "."), "gate      passed MinAccuracy", "with the gate of step 5")
+
+	m.write("support_test.go", strings.Replace(eval, ungated+"\n", gated, 1)+"\n"+bench)
+	out := m.test("-run", "^$", "-bench", "Route", "-benchtime", "1x", ".")
+	assert.Regexp(t, `(?m)^BenchmarkRoute\S*\s+1\s.*\s75\.00 accuracy-%`, out, "the benchmark of step 7")
+
+	model := strings.Replace(eval, ungated+"\n", asked, 1)
+	model = strings.Replace(model, "\t\"github.com/goevals/evals/grade\"\n",
+		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n", 1)
+	m.write("support_test.go", model)
+	out = m.test(".")
+	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")
+	assert.Contains(t, out, "EVALTEST_CASSETTE=record", "without a recording it says how to make one")
+}
+

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -175,6 +176,16 @@ func TestEscapeThroughTest2JSON(t *testing.T) {
 	}
 }
 
+// test2jsonPath is where go test's reader lies: go tool itself takes longer to
+// start than the reader to run.
+var test2jsonPath = sync.OnceValue(func() string {
+	out, err := exec.Command("go", "tool", "-n", "test2json").Output()
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimSpace(string(out))
+})
+
 // test2json counts the events of a log with the nasty texts in it.
 func test2json(t *testing.T, mark string, escape func(string) string) map[string]int {
 	var log strings.Builder
@@ -187,7 +198,7 @@ func test2json(t *testing.T, mark string, escape func(string) string) map[string
 // test2jsonOf counts the events, output aside, that go test's reader sees in
 // the log of one passing test.
 func test2jsonOf(t *testing.T, mark, log string) map[string]int {
-	cmd := exec.Command("go", "tool", "test2json")
+	cmd := exec.Command(test2jsonPath())
 	cmd.Stdin = strings.NewReader(fmt.Sprintf("%[1]s=== RUN   TestEval\n%[2]s\n%[1]s--- PASS: TestEval (0.00s)\n%[1]sPASS\n", mark, log))
 	out, err := cmd.Output()
 	require.NoError(t, err)

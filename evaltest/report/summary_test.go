@@ -124,6 +124,7 @@ func TestScores(t *testing.T) {
 func TestHostileGrowth(t *testing.T) {
 	s := report.New(report.Labels{Samples: 1})
 	const n = 12_000
+	attempts := make([]result.Attempt, 1500)
 	for i := range n {
 		r := record(i, result.Errored)
 		id := fmt.Sprint(i)
@@ -133,7 +134,7 @@ func TestHostileGrowth(t *testing.T) {
 		r.Item.Group = "g" + id
 		r.Warnings = []string{"w" + id}
 		r.Response = &llm.Response{Model: "m" + id, Warnings: []string{"v" + id}}
-		r.Attempts = make([]result.Attempt, i%1500)
+		r.Attempts = attempts[:i%len(attempts)]
 		s.Add(r)
 	}
 	st := s.Stats()

@@ -92,6 +92,7 @@ func TestNumericWordMarkers(t *testing.T) {
 		{name: "options", reason: "A: is an option", response: "A: 5\nB: 7\nC: 9\nSo it is 7.", target: "7", want: Correct},
 		{name: "job A", reason: "A: inside a line is a name", response: "Job A: 2000\nA: 18", target: "18", want: Correct},
 		{name: "calculator note", reason: "<<…>> is not said", response: "She earns 9*2=<<9*2=18>>18 dollars\nA: 18", target: "18", want: Correct},
+		{name: "calculator note last", reason: "<<…>> is not said", response: "A: 18<<9*2=18>>", target: "18", want: Correct, answer: "18"},
 		{name: "tag", reason: "an element", response: "<answer>18</answer> for 2 days", target: "18", want: Correct},
 		{name: "tag with attributes", reason: "an element", response: `<Answer type="int"> $18 </Answer>`, target: "18", want: Correct},
 		{name: "tag, unclosed", reason: "cut", response: "<answer>1", target: "1", want: Unparsed},

@@ -30,7 +30,7 @@ type Options struct {
 //
 // When ctx ends, no further item is taken. Items already taken get their one
 // result: fn's if it was called, else the context's cause as Err. What was
-// never taken is not yielded.
+// never taken is not yielded. An fn that ignores its context is waited for.
 //
 // A panic or Goexit in fn becomes that item's Err. A panic in the input is
 // raised again as a *[PanicError] in the consumer after the results of the
@@ -144,7 +144,7 @@ func (r *runner[In, Out]) admit(t task[In]) bool {
 	}
 	if t.index < r.parallel {
 		r.workers.Add(1)
-		go r.worker(t, true)
+		go r.start(t)
 		return true
 	}
 	select {
@@ -160,13 +160,16 @@ func (r *runner[In, Out]) late(t task[In]) Result[In, Out] {
 	return Result[In, Out]{Index: t.index, In: t.item, Err: context.Cause(r.ctx)}
 }
 
-// worker works on first, then on what comes. A Goexit in fn ends this
-// goroutine; call's deferred function has sent the result by then and started
-// another worker in its place.
-func (r *runner[In, Out]) worker(first task[In], has bool) {
-	if has {
-		r.call(first)
-	}
+// start is a worker's life: the item that it was started for, then what comes.
+func (r *runner[In, Out]) start(first task[In]) {
+	r.call(first)
+	r.serve()
+}
+
+// serve works on what comes. A Goexit in fn ends this goroutine; call's
+// deferred function has sent the result by then and put another one in its
+// place.
+func (r *runner[In, Out]) serve() {
 	for t := range r.work {
 		if r.ctx.Err() != nil {
 			r.out <- r.late(t)
@@ -192,7 +195,7 @@ func (r *runner[In, Out]) call(t task[In]) {
 		}
 		res.Err = ErrGoexit
 		r.out <- res
-		go r.worker(task[In]{}, false) // takes over this goroutine's count in workers
+		go r.serve() // takes over this goroutine's count in workers
 	}()
 	res.Out, res.Err = r.fn(r.ctx, t.item)
 	returned = true

@@ -371,6 +371,30 @@ func TestRunInputIgnoresFalse(t *testing.T) {
 	})
 }
 
+// TestRunNested: a run inside fn shares nothing with the one around it, so no
+// Parallel is too small for it, and the outer end ends the inner one.
+func TestRunNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 24500*time.Millisecond)
+		defer cancel()
+		outer := func(ctx context.Context, i int) (int, error) {
+			n := 0
+			for r := range batch.Run(ctx, upto(10), wait(time.Second), batch.Options{Parallel: 1}) {
+				if r.Err != nil {
+					return n, r.Err
+				}
+				n++
+			}
+			return n, context.Cause(ctx)
+		}
+		got := collect(t, batch.Run(ctx, upto(100), outer, batch.Options{Parallel: 2}))
+		assert.Equal(t, batch.Result[int, int]{Index: 3, In: 3, Out: 10}, got[3], "two rounds of 10 s")
+		require.Len(t, got, 7, "two rounds, two in flight, one in the feeder's hand")
+		assert.Equal(t, 4, got[4].Out, "the fifth inner item was cut")
+		assert.ErrorIs(t, got[4].Err, context.DeadlineExceeded)
+	})
+}
+
 func TestRunRangedTwice(t *testing.T) {
 	seq := batch.Run(t.Context(), upto(10), wait(0), batch.Options{})
 	assert.Len(t, collect(t, seq), 10)

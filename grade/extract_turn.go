@@ -72,7 +72,7 @@ func finalTurn(text, input string) string {
 		if k := inlineTurn(line, pos, marks[here:], input); k >= 0 {
 			return text[:pos+k]
 		}
-		if !isBlank(line) {
+		if hasWord(line) {
 			lastLine = line
 		}
 		pos = end

@@ -116,7 +116,7 @@ var eqWords = map[string]bool{"is": true, "equals": true, "gives": true, "makes"
 var alsoWords = map[string]bool{"and": true, "und": true, "y": true, "et": true, "e": true, "и": true, "和": true, "と": true}
 
 var orWords = map[string]bool{
-	"or": true, "to": true, "oder": true, "bis": true, "o": true, "ou": true, "или": true, "либо": true,
+	"or": true, "to": true, "oder": true, "bis": true, "o": true, "ou": true, "или": true, "либо": true, "no": true,
 	"或": true, "到": true, "または": true, "maybe": true, "perhaps": true, "possibly": true,
 }
 

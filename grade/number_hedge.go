@@ -151,6 +151,11 @@ func hedgedBehind(t *numberToken, after string) {
 // rejected reports whether the words behind a number take it back.
 func rejected(after string) bool {
 	rest := strings.TrimLeft(after, " *_`\"')}$")
+	for _, p := range []string{"(wrong", "(incorrect", "(not correct", "(no)", "❌", "✗", "✘"} {
+		if hasFoldPrefix(rest, p) {
+			return true
+		}
+	}
 	for _, p := range []string{"is ", "was ", "would be ", "cannot be ", "can't be "} {
 		if tail, ok := strings.CutPrefix(rest, p); ok {
 			for _, w := range []string{"wrong", "incorrect", "not correct", "not right", "not the answer", "not the correct", "false", "too high", "too low"} {

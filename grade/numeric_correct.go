@@ -8,7 +8,7 @@ var corrections = []struct {
 	text   string
 	strong bool
 }{
-	{"but wait", false}, {"wait", false}, {"actually", false}, {"correction", true}, {"no,", true}, {"no.", true}, {"no:", true}, {"no wait", true}, {"no -", true}, {"no —", true}, {"no –", true},
+	{"but wait", false}, {"but it's", true}, {"but it’s", true}, {"but it is", true}, {"but actually", true}, {"wait", false}, {"actually", false}, {"correction", true}, {"no,", true}, {"no.", true}, {"no:", true}, {"no wait", true}, {"no -", true}, {"no —", true}, {"no –", true},
 	{"hmm", false}, {"oops", true}, {"scratch that", true}, {"sorry", false}, {"apologies", false}, {"my mistake", true},
 	{"i made a mistake", true}, {"i made an error", true}, {"i was wrong", true}, {"i miscounted", true}, {"i miscalculated", true},
 	{"that's wrong", true}, {"that’s wrong", true}, {"that is wrong", true}, {"that was wrong", true}, {"this is wrong", true}, {"that's not right", true}, {"that is not right", true},

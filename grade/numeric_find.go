@@ -26,6 +26,10 @@ func (n *numeric) find(c *numberText) finding {
 	if len(marks) == 0 && !(n.strict && len(n.markers) > 0) {
 		marks = answerMarks(c.text)
 	}
+	// "\boxed{18}, not \boxed{17}"
+	for k := len(marks) - 1; k > 0 && marks[k].kind == markBox && denied(c.text[max(0, marks[k].start-24):marks[k].start]); k-- {
+		marks = marks[:k]
+	}
 	if len(marks) == 0 {
 		if n.strict {
 			return finding{reason: ReasonNoAnswer, why: "the response has no answer marker"}
@@ -233,7 +237,8 @@ func (n *numeric) lastNumber(c *numberText, from, to int, scope bool, rule strin
 	l, _ := linkBetween(text, &tokens[before.last], &tokens[last.first])
 	if l == linkOr || l == linkAlso && !last.equation {
 		other := n.chainValue(c, from, tokens, before, rule)
-		if other.value == nil || other.value.Cmp(f.value) != 0 {
+		// "18 or 18.0" says one thing twice, "9 boys and 9 girls" does not.
+		if l == linkAlso || other.value == nil || other.value.Cmp(f.value) != 0 {
 			return ambiguous(rule, c.quote(from+tokens[before.first].start, from+tokens[last.last].end))
 		}
 	}

@@ -156,6 +156,7 @@ func TestNumericTurn(t *testing.T) {
 		{name: "question only", reason: "5 belongs to the invented question", response: "#### 18\n\nQuestion: Tom has 5 apples.", target: "18", want: Correct},
 		{name: "same line", reason: "no line end between", response: "The answer is 18. Q: Tom has 5 apples. A: 5", target: "18", want: Correct},
 		{name: "without marker", reason: "a number ends the line before", response: "So she earns 18 dollars.\n\nQuestion: Tom has 5 apples.\nAnswer: 5", target: "18", want: Correct},
+		{name: "behind a rule", reason: "a line of dashes says nothing", response: "So she has 18 left.\n\n---\n\nQ: What is 5+5?\nA: 10", target: "18", want: Correct},
 		{name: "echo first", reason: "the question is repeated before the answer", response: "Question: Janet has 16 eggs.\nAnswer: 18", target: "18", want: Correct},
 		{name: "self-correction and run-on", reason: "both rules together", response: "#### 8\nWait, I miscounted.\n#### 18\n\nQ: Tom?\nA: 5", target: "18", want: Correct},
 		{name: "end token", reason: "the model's turn is over", response: "#### 18<|im_end|>\n<|im_start|>user\n5 more?", target: "18", want: Correct},

@@ -62,7 +62,7 @@ func (r *runner) closeTape(s *report.Stats, narrowed bool) {
 	if r.tape == nil {
 		return
 	}
-	if whole := !narrowed && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
+	if whole := !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
 		if text := r.tape.unused(); text != "" {
 			r.warn("%s", text)
 		}
@@ -108,7 +108,7 @@ func (r *runner) summary(rep *Report) string {
 		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal,
 	}
 	if left := rep.Stats.Outcomes[result.NotRun] + rep.Stats.Outcomes[result.Errored]; r.resumable && left > 0 {
-		o.Resume = "go test " + r.place.pkg + " -run " + testPattern(r.test) + " -evaltest.resume"
+		o.Resume = "go test " + r.place.pkg + " -run " + testPattern(r.test) + r.h.givenFlags() + " -evaltest.resume"
 	}
 	report.Text(&b, rep.Stats, o)
 	return strings.TrimSuffix(b.String(), "\n")

@@ -30,6 +30,7 @@ func TestOutput(t *testing.T) {
 		{name: "narrowed-by-ids", reason: "as with -run", scenario: "gate failed", env: []string{"EVALTEST_IDS=peru"}, code: 1},
 		{name: "narrowed-to-nothing", reason: "no green run on nothing", scenario: "gate passed", args: []string{"-test.run=^TestChild$/^Spain$"}, code: 1},
 		{name: "failfast", reason: "what -failfast leaves out did not run", scenario: "assertion", args: []string{"-test.failfast"}, code: 1},
+		{name: "failfast-flags", reason: "the command to go on has the flags that the run had", scenario: "assertion", args: []string{"-test.failfast", "-evaltest.limit=3", "-evaltest.dir=$DIR/it's"}, code: 1},
 		{name: "hostile", reason: "a reply forges nothing", scenario: "hostile", code: 1},
 		{name: "hostile-verbose", reason: "nor in the line of a correct item", scenario: "hostile accepted", args: []string{"-test.v"}},
 		{name: "dead-endpoint", reason: "T12: nothing passes, the cause is told once, the rest is not tried", scenario: "dead endpoint", code: 1},
@@ -52,7 +53,10 @@ func TestOutput(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			c := newChild(t, row.scenario, row.args...)
+			c := newChild(t, row.scenario)
+			for _, arg := range row.args {
+				c.cmd.Args = append(c.cmd.Args, strings.ReplaceAll(arg, "$DIR", c.dir))
+			}
 			c.cmd.Env = append(c.cmd.Env, row.env...)
 			c.run()
 			assert.Equal(t, row.code, c.code, row.reason)

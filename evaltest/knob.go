@@ -260,3 +260,16 @@ func (s *settings) check() (errs []error) {
 	}
 	return errs
 }
+
+// givenFlags are the -evaltest.* flags of this run as a shell takes them, each
+// with a space before it: a command that goes on with the run needs the same.
+func (h *hooks) givenFlags() string {
+	text := ""
+	for i := range knobs {
+		k := &knobs[i]
+		if f := h.flags[k.name]; f != nil && f.given && k.name != "resume" {
+			text += " " + shellQuoteIfNeeded("-"+k.flagName()+"="+f.value)
+		}
+	}
+	return text
+}

@@ -122,6 +122,16 @@ func pattern(elems []string) string {
 // shellQuote puts s in single quotes.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
+// shellQuoteIfNeeded leaves plain words as they are.
+func shellQuoteIfNeeded(s string) string {
+	for i := range len(s) {
+		if !plainByte(s[i]) && s[i] != '/' || s[i] == '~' {
+			return shellQuote(s)
+		}
+	}
+	return s
+}
+
 // printable replaces what testing would rewrite in a name.
 func printable(r rune) rune {
 	if !strconv.IsPrint(r) || isTestingSpace(r) {

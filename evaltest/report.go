@@ -21,9 +21,10 @@ type Report struct {
 	// -skip, ids or failed: gates about the whole are not evaluated.
 	Narrowed bool
 	// Stopped says why the run ended before all its items had run; "" if it
-	// did not.
+	// did not. It may quote a server: escape it before it is shown.
 	Stopped string
-	// Journal is the path of the run's file.
+	// Journal is the path of the run's file; "" for a benchmark that asked
+	// nobody.
 	Journal string
 	// Warnings is non-fatal trouble with the run as a whole; that of single
 	// items is in Stats.

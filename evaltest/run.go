@@ -71,7 +71,7 @@ type runner struct {
 	test  string // the test's full name
 	cfg   *run.Config
 	plan  plan
-	// resumable says that the test's latest journal is this run's.
+	// resumable says that -evaltest.resume goes on with this run.
 	resumable bool
 	asserts   bool // an item that is not correct fails its subtest
 	live      bool
@@ -257,8 +257,10 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 	r.journal = &journal{}
 	h := header(&r.set, r.place, r.test, ds, s)
 	if keep {
-		r.resumable = !r.plan.narrowed() && len(r.set.ids) == 0
-		if r.journal, err = openJournal(&r.set, dir, h, r.resumable); err != nil {
+		// A look at a few items must not make the last whole run forgotten.
+		remember := !r.plan.narrowed() && len(r.set.ids) == 0
+		r.resumable = remember && !r.set.failed
+		if r.journal, err = openJournal(&r.set, dir, h, remember); err != nil {
 			r.tape.close(true)
 			return err
 		}

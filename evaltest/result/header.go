@@ -56,27 +56,10 @@ type End struct {
 	Complete bool `json:"complete"`
 	// Reason says why a run is not complete: interrupt, deadline, fail-fast.
 	Reason string `json:"reason,omitempty"`
-	// Counts are the run's records by outcome.
+	// Counts are the run's answers by outcome; those that it owed and has no
+	// record of are not_run.
 	Counts Counts `json:"counts,omitempty"`
 }
 
-// Counts counts records by outcome.
+// Counts are numbers of answers by outcome.
 type Counts map[Outcome]int
-
-// Count counts the records by outcome.
-func Count(records []Record) Counts {
-	c := make(Counts, len(Outcomes))
-	for i := range records {
-		c[records[i].Outcome]++
-	}
-	return c
-}
-
-// Total returns the sum over all outcomes: the denominator.
-func (c Counts) Total() int {
-	n := 0
-	for _, k := range c {
-		n += k
-	}
-	return n
-}

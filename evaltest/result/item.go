@@ -1,9 +1,6 @@
 package result
 
-import (
-	"github.com/goevals/evals/dataset"
-	"github.com/goevals/evals/llm"
-)
+import "github.com/goevals/evals/dataset"
 
 // ItemOf returns it as a journal keeps it. Slices are shared, not copied.
 func ItemOf(it dataset.Item) Item {
@@ -21,12 +18,4 @@ func (r *Record) DatasetItem() dataset.Item {
 		ID: it.ID, Input: it.Input, Target: it.Target, Targets: it.Targets,
 		Choices: it.Choices, Group: it.Group, Raw: it.Row,
 	}
-}
-
-// LLMResponse returns the response that was graded; false if none came.
-func (r *Record) LLMResponse() (llm.Response, bool) {
-	if r.Response == nil {
-		return llm.Response{}, false
-	}
-	return *r.Response, true
 }

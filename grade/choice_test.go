@@ -115,6 +115,11 @@ var choiceRows = []choiceRow{
 	{name: "doubted", reason: "the clause is denied", n: 4, reply: "I do not think B is correct.", want: "none"},
 	{name: "condition", reason: "the clause is a condition", n: 4, reply: "If B is correct then pigs fly.", want: "none"},
 	{name: "others pick", reason: "not the model's choice", n: 4, reply: "Many people choose B here.", want: "none"},
+	{name: "condition phrase", reason: "the clause is a condition", n: 4, reply: "If I choose B, it fails.", want: "none"},
+	{name: "open question", reason: "the clause is open", n: 4, reply: "I doubt whether it is B.", want: "none"},
+	{name: "pronoun after so", reason: "I is a pronoun", n: 10, reply: "We cannot tell, so I, for one, give up.", want: "none"},
+	{name: "article before a preposition", reason: "A is an article or worse", n: 4, reply: "ANSWER: A with a hat", want: "none"},
+	{name: "second box without letter", reason: "the last box counts", n: 4, reply: `\boxed{A}, no: \boxed{12}`, want: "none"},
 	{name: "struck out", reason: "withdrawn", n: 4, reply: "ANSWER: ~~A~~ B", want: "B"},
 	{name: "options echoed", reason: "a list of the options chooses none", texts: cities, reply: "A) London\nB) Paris\nC) Rome\nD) Berlin", want: "none or ambiguous"},
 

@@ -65,6 +65,7 @@ func TestIncludes(t *testing.T) {
 		{name: "chinese negation", why: "its opposite", reply: "这是不可能的", target: "可能", mark: wrong},
 		{name: "korean", why: "a particle follows", reply: "정답은 파리는", target: "파리", mark: right},
 		{name: "korean prefix", why: "its opposite", reply: "불가능", target: "가능", mark: wrong},
+		{name: "thai mark", why: "a mark belongs to the letter before it", reply: "ดี", target: "ด", mark: wrong},
 		{name: "further target", why: "another accepted answer", reply: "in NYC", target: "New York", others: []string{"NYC"}, mark: right},
 		{name: "absent", why: "not there", reply: "in Rome", target: "Paris", mark: wrong},
 		{name: "think", why: "reasoning is no answer", reply: "<think>Paris</think>Rome", target: "Paris", mark: wrong},

@@ -30,6 +30,11 @@ func TestRegexp(t *testing.T) {
 			{name: "second", why: "the group that captured", reply: "y=2", target: "2", mark: right},
 		})
 	})
+	t.Run("first group empty", func(t *testing.T) {
+		testRows(t, grade.Regexp(regexp.MustCompile(`(a*)(b+)`)), []textRow{
+			{name: "second", why: "the first group captured nothing", reply: "bb", target: "bb", mark: right},
+		})
+	})
 	t.Run("named", func(t *testing.T) {
 		testRows(t, grade.Regexp(regexp.MustCompile(`(\w+)=(?P<answer>\d*)`)), []textRow{
 			{name: "answer", why: "the named group", reply: "x=2", target: "2", mark: right},

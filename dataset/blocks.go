@@ -59,7 +59,7 @@ func (b *blockReader) next() (block, bool) {
 			return b.cut(buf[:end]), true
 		}
 		seen = len(buf)
-		if seen > b.max+1 { // + 1: a CR may be part of the line end
+		if seen-1 > b.max { // - 1: a CR may be part of the line end
 			b.done = true
 			return block{line: b.line + 1, err: b.tooLong()}, true
 		}

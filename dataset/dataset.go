@@ -76,7 +76,7 @@ func (d *Dataset) Select(opts ...Option) (*Dataset, error) {
 	if err != nil {
 		return nil, withPath(d.name, err)
 	}
-	ov, err := c.overrider(openFile)
+	ov, err := c.overrider(source{})
 	if err != nil {
 		return nil, err
 	}

@@ -193,7 +193,8 @@ var formats = []format{
 	{"\xfd7zXZ\x00", 0, "xz data; recompress it with gzip or zstd"},
 	{"\x04\x22\x4d\x18", 0, "lz4 data; recompress it with gzip or zstd"},
 	{"7z\xbc\xaf\x27\x1c", 0, "a 7z archive; unpack it"},
-	{"ustar", 257, "a tar archive; unpack it"},
+	// The zero before it is the end of a link's name; a row may hold the word.
+	{"\x00ustar", 256, "a tar archive; unpack it"},
 	{"%PDF-", 0, "a PDF document"},
 	{"\xff\xfe\x00\x00", 0, "UTF-32 text; convert it to UTF-8"},
 	{"\x00\x00\xfe\xff", 0, "UTF-32 text; convert it to UTF-8"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -76,16 +77,14 @@ func (in *intake) checkTexts(it *Item) error {
 	if it.cols != nil {
 		return nil
 	}
-	valid := utf8.ValidString(it.ID) && utf8.ValidString(it.Input) && utf8.ValidString(it.Target) && utf8.ValidString(it.Group)
-	for _, list := range [][]string{it.Targets, it.Choices} {
-		for _, s := range list {
-			valid = valid && utf8.ValidString(s)
-		}
-	}
-	if !valid {
+	if !validTexts(it.ID, it.Input, it.Target, it.Group) || !validTexts(it.Targets...) || !validTexts(it.Choices...) {
 		return fmt.Errorf("%w: item %s holds text that is not UTF-8", ErrRow, quote(it.ID))
 	}
 	return nil
+}
+
+func validTexts(texts ...string) bool {
+	return !slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
 }
 
 // finish says what is wrong with the overrides and the selection as a whole.

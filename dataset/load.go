@@ -1,96 +1,69 @@
 package dataset
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
-	"strings"
 )
 
 // Load reads a JSONL file, plain or compressed with gzip or zstd. The whole
-// file is read and checked before Load returns, whatever part is selected.
-// Errors are of type [*Error].
+// file is read and checked before Load returns, whatever part is selected. A
+// file that changes meanwhile is [ErrChanged]. Errors are of type [*Error].
 func Load(path string, opts ...Option) (*Dataset, error) {
-	return load(openFile, path, opts)
+	return load(source{}, path, opts)
 }
 
-// LoadFS is Load from a file system, such as an embed.FS.
+// LoadFS is Load from a file system, such as an embed.FS. Overrides files come
+// from it too. It panics if fsys is nil.
 func LoadFS(fsys fs.FS, path string, opts ...Option) (*Dataset, error) {
-	return load(openFS(fsys), path, opts)
+	return load(sourceFS("LoadFS", fsys), path, opts)
 }
 
 // Read is Load from a reader; name is the dataset's name and stands in errors.
 func Read(r io.Reader, name string, opts ...Option) (*Dataset, error) {
-	c, err := newConfig(opts)
-	if err != nil {
-		return nil, withPath(name, err)
-	}
-	ov, err := c.overrider(openFile)
+	c, ov, err := prepare(source{}, name, opts)
 	if err != nil {
 		return nil, err
 	}
 	return read(c, ov, name, "", name, r)
 }
 
-func openFile(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	return notFolder(f)
-}
-
-func openFS(fsys fs.FS) opener {
-	return func(path string) (io.ReadCloser, error) {
-		f, err := fsys.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		return notFolder(f)
-	}
-}
-
-// notFolder refuses a folder here, where the error can say so on every system.
-func notFolder(f fs.File) (io.ReadCloser, error) {
-	if st, err := f.Stat(); err == nil && st.IsDir() {
-		f.Close()
-		return nil, fmt.Errorf("%w: it is a folder", ErrFormat)
-	}
-	return f, nil
-}
-
-// fileError is about a file that cannot be opened.
-func fileError(path string, err error) *Error {
-	e := &Error{Path: path, Err: err}
-	var pe *fs.PathError
-	if errors.As(err, &pe) { // the path stands before it already
-		e.Err = fmt.Errorf("cannot %s it: %w", pe.Op, pe.Err)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		e.Hint = "A relative path starts at the working folder; under go test that is the folder of the test's package."
-	}
-	return e
-}
-
-func load(open opener, path string, opts []Option) (*Dataset, error) {
+// prepare makes sense of the options before anything is read.
+func prepare(src source, name string, opts []Option) (*config, *overrider, error) {
 	c, err := newConfig(opts)
 	if err != nil {
-		return nil, withPath(path, err)
+		return nil, nil, withPath(name, err)
 	}
-	ov, err := c.overrider(open)
+	ov, err := c.overrider(src)
+	return c, ov, err
+}
+
+func load(src source, path string, opts []Option) (*Dataset, error) {
+	c, ov, err := prepare(src, path, opts)
 	if err != nil {
 		return nil, err
 	}
-	f, err := open(path)
+	f, err := src.open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	before, err := f.Stat()
 	if err != nil {
 		return nil, fileError(path, err)
 	}
-	defer f.Close()
-	return read(c, ov, nameOf(path), path, path, f)
+	d, err := read(c, ov, nameOf(path), path, path, f)
+	if err != nil {
+		return nil, err
+	}
+	if now, err := f.Stat(); err == nil && !unchanged(before, now) {
+		return nil, changed(path)
+	}
+	return d, nil
 }
 
 // read makes a dataset of a stream. shown stands in errors.
@@ -116,19 +89,23 @@ func read(c *config, ov *overrider, name, path, shown string, r io.Reader) (*Dat
 	if err != nil {
 		return nil, err
 	}
-	err = in.finish(shown, func(offer func(string)) error {
-		for id := range ids {
-			offer(id)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := in.finish(shown, eachKey(ids)); err != nil {
 		return nil, err
 	}
 	d.items = k.items()
 	d.describe(in)
 	d.warnings = append(warn, d.warnings...)
 	return d, nil
+}
+
+// eachKey hands out the ids of a map, for in.finish.
+func eachKey(ids map[string]int) func(func(string)) error {
+	return func(offer func(string)) error {
+		for id := range ids {
+			offer(id)
+		}
+		return nil
+	}
 }
 
 // scanFile reads one file through each, and calls done when all went well.
@@ -161,18 +138,14 @@ func plainIO(err error) error {
 // New makes a dataset of items made in code. Items without an ID are numbered
 // from 1. Errors are of type [*Error], with the item's number as the line.
 func New(name string, items []Item, opts ...Option) (*Dataset, error) {
-	c, err := newConfig(opts)
+	c, ov, err := prepare(source{}, name, opts)
 	if err != nil {
-		return nil, withPath(name, err)
+		return nil, err
 	}
 	for _, given := range []string{"Fields", "Decode", "MaxLine"} {
 		if c.has(given) {
 			return nil, withPath(name, fmt.Errorf("%w: %s says how a file is read; New takes items that are made", ErrOption, given))
 		}
-	}
-	ov, err := c.overrider(openFile)
-	if err != nil {
-		return nil, err
 	}
 	b := &builder{cfg: c, in: newIntake(c, ov), ids: map[string]int{}, sum: newDigest()}
 	b.k = newKeeper(b.in, false)
@@ -188,13 +161,7 @@ func New(name string, items []Item, opts ...Option) (*Dataset, error) {
 	if s.badRows > 0 {
 		return nil, s.rowsError()
 	}
-	err = b.in.finish(name, func(offer func(string)) error {
-		for id := range b.ids {
-			offer(id)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := b.in.finish(name, eachKey(b.ids)); err != nil {
 		return nil, err
 	}
 	d := &Dataset{name: name, sha256: b.sum.String(), items: b.k.items()}
@@ -213,10 +180,11 @@ type builder struct {
 
 func (b *builder) add(it Item, n int) error {
 	if it.Raw != nil {
-		row := []byte(strings.TrimSpace(string(it.Raw)))
+		row := bytes.Clone(bytes.Trim(it.Raw, " \t\r\n"))
 		if err := (&rowReader{}).scan(row); err != nil {
 			return fmt.Errorf("item %s: its Raw: %w", quote(it.ID), err)
 		}
+		it.Raw = row
 	}
 	it.Targets, it.Choices = slices.Clone(it.Targets), slices.Clone(it.Choices) // the caller may go on using theirs
 	if err := b.cfg.number(&it, n); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,6 +57,7 @@ func TestLoadAccepts(t *testing.T) {
 		{"blank lines", "D10: they are counted and allowed", "\n \t\n" + row(1) + "\n\r\n" + row(2) + "\n\n", 2},
 		{"white space around rows", "JSON allows it", "  " + row(1) + " \t\n", 1},
 		{"U+2028 in a string", "it is a line end to JavaScript, not here", `{"question":"a` + "\u2028" + `b","answer":"c"}` + "\n", 1},
+		{"ustar at byte 257", "a word in a row is no tar archive", `{"question":"` + strings.Repeat("x", 257-13) + `ustar","answer":1}` + "\n", 1},
 		{"U+FEFF in a string", "D06: a BOM elsewhere is data", `{"question":"` + bom + `b","answer":"c"}` + "\n", 1},
 	}
 	var seen []string
@@ -334,6 +336,12 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestMaxLineUnlimited: the largest limit is one, not an overflow.
+func TestMaxLineUnlimited(t *testing.T) {
+	long := `{"question":"` + strings.Repeat("x", 2<<20) + `","answer":1}` + "\n"
+	assert.Equal(t, 1, mustRead(t, long, MaxLine(math.MaxInt)).Len())
+}
+
 func TestNew(t *testing.T) {
 	mine := []Item{{Input: "a", Target: "b", Targets: []string{"c"}}, {ID: "x", Input: "d"}}
 	d, err := New("mine", mine)
@@ -344,6 +352,11 @@ func TestNew(t *testing.T) {
 	assert.Len(t, d.Warnings(), 1, "an empty target")
 	mine[0].Targets[0] = "changed"
 	assert.Equal(t, "c", d.At(0).Targets[0], "a dataset never changes")
+	raw := json.RawMessage(" {\"a\":1}\n")
+	kept, err := New("raw", []Item{{Target: "b", Raw: raw}})
+	require.NoError(t, err)
+	raw[3] = 'z'
+	assert.Equal(t, `{"a":1}`, string(kept.At(0).Raw), "not even if the caller reuses the row")
 	again, err := New("other", []Item{{Input: "a", Target: "b", Targets: []string{"c"}}, {ID: "x", Input: "d"}})
 	require.NoError(t, err)
 	assert.Equal(t, d.SHA256(), again.SHA256())

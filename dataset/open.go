@@ -5,7 +5,6 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"iter"
-	"os"
 	"slices"
 )
 
@@ -18,19 +17,20 @@ import (
 // the file has changed or cannot be read any more; the item is then zero. The
 // file must be a regular one: a pipe cannot be read twice.
 func Open(path string, opts ...Option) (iter.Seq2[Item, error], error) {
-	return open(openFile, path, opts)
+	return open(source{}, path, opts)
 }
 
-// OpenFS is Open from a file system.
+// OpenFS is Open from a file system. It panics if fsys is nil.
 func OpenFS(fsys fs.FS, path string, opts ...Option) (iter.Seq2[Item, error], error) {
-	return open(openFS(fsys), path, opts)
+	return open(sourceFS("OpenFS", fsys), path, opts)
 }
 
 // A stream is a file that was verified and can be read again.
 type stream struct {
-	open opener
+	src  source
 	path string
 	cfg  *config
+	ov   *overrider // as the first pass read it
 
 	stat fs.FileInfo
 	sum  string
@@ -40,12 +40,12 @@ type stream struct {
 	atThresh  int
 }
 
-func open(o opener, path string, opts []Option) (iter.Seq2[Item, error], error) {
-	c, err := newConfig(opts)
+func open(src source, path string, opts []Option) (iter.Seq2[Item, error], error) {
+	c, ov, err := prepare(src, path, opts)
 	if err != nil {
-		return nil, withPath(path, err)
+		return nil, err
 	}
-	s := &stream{open: o, path: path, cfg: c}
+	s := &stream{src: src, path: path, cfg: c, ov: ov}
 	if err := s.verify(); err != nil {
 		return nil, err
 	}
@@ -54,11 +54,7 @@ func open(o opener, path string, opts []Option) (iter.Seq2[Item, error], error) 
 
 // verify is the first pass.
 func (s *stream) verify() error {
-	ov, err := s.cfg.overrider(s.open)
-	if err != nil {
-		return err
-	}
-	in := newIntake(s.cfg, ov)
+	in := newIntake(s.cfg, s.ov)
 	ids := newIDSet()
 	sample := &draw[struct{}]{n: s.cfg.sel.sample}
 	each := func(it *Item, _ int) error {
@@ -69,8 +65,7 @@ func (s *stream) verify() error {
 		}
 		return err
 	}
-	err = s.pass(each, func(sc *scan) { s.sum = sc.digest.String() })
-	if err != nil {
+	if err := s.pass(each, func(sc *scan) { s.sum = sc.digest.String() }); err != nil {
 		return err
 	}
 	if err := s.duplicates(ids.repeated()); err != nil {
@@ -89,34 +84,30 @@ func (s *stream) verify() error {
 
 // pass reads the file once. It refuses a file other than the first pass saw.
 func (s *stream) pass(each func(*Item, int) error, done func(*scan)) error {
-	f, err := s.open(s.path)
+	f, err := s.src.open(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	st, err := f.Stat()
 	if err != nil {
 		return fileError(s.path, err)
 	}
-	defer f.Close()
-	if file, ok := f.(fs.File); ok {
-		st, err := file.Stat()
-		if err != nil {
-			return fileError(s.path, err)
-		}
-		if !st.Mode().IsRegular() {
-			return &Error{Path: s.path, Err: fmt.Errorf("%w: it is not a regular file and cannot be read twice; use Load", ErrFormat)}
-		}
-		if s.stat == nil {
-			s.stat = st
-		} else if !unchanged(s.stat, st) {
-			return &Error{Path: s.path, Err: ErrChanged, Hint: "Open it again."}
-		}
+	if !st.Mode().IsRegular() {
+		return &Error{Path: s.path, Err: fmt.Errorf("%w: it is not a regular file and cannot be read twice; use Load", ErrFormat)}
 	}
-	return scanFile(s.cfg, s.path, f, true, each, done)
-}
-
-func unchanged(a, b fs.FileInfo) bool {
-	if a.Size() != b.Size() || !a.ModTime().Equal(b.ModTime()) {
-		return false
+	if s.stat == nil {
+		s.stat = st
+	} else if !unchanged(s.stat, st) {
+		return changed(s.path)
 	}
-	// Only files of the operating system can be told apart by more.
-	return a.Sys() == nil || b.Sys() == nil || os.SameFile(a, b)
+	if err := scanFile(s.cfg, s.path, f, true, each, done); err != nil {
+		return err
+	}
+	if now, err := f.Stat(); err == nil && !unchanged(s.stat, now) {
+		return changed(s.path)
+	}
+	return nil
 }
 
 // eachID reads the file again, for the rare error that wants to name ids.
@@ -145,13 +136,7 @@ func (s *stream) duplicates(hashes map[uint64]bool, h func(string) uint64) error
 
 // items is the second pass.
 func (s *stream) items(yield func(Item, error) bool) {
-	// Filters and overrides are set up anew: each pass counts for itself.
-	ov, err := s.cfg.overrider(s.open)
-	if err != nil {
-		yield(Item{}, err)
-		return
-	}
-	in := newIntake(s.cfg, ov)
+	in := newIntake(s.cfg, s.ov.anew())
 	limit, given, equal, broke := s.cfg.sel.limit, 0, 0, false
 	each := func(it *Item, _ int) error {
 		ok, err := in.take(it)
@@ -178,14 +163,14 @@ func (s *stream) items(yield func(Item, error) bool) {
 		}
 		return nil
 	}
-	changed := false
-	err = s.pass(each, func(sc *scan) { changed = sc.digest.String() != s.sum })
+	other := false
+	err := s.pass(each, func(sc *scan) { other = sc.digest.String() != s.sum })
 	switch {
 	case broke:
 	case err != nil:
 		yield(Item{}, err)
-	case changed:
-		yield(Item{}, &Error{Path: s.path, Err: ErrChanged, Hint: "Open it again."})
+	case other:
+		yield(Item{}, changed(s.path))
 	}
 }
 

@@ -154,7 +154,7 @@ func TestHashCollision(t *testing.T) {
 	path := file(t, "x.jsonl", rows(10))
 	c, err := newConfig(nil)
 	require.NoError(t, err)
-	s := &stream{open: openFile, path: path, cfg: c}
+	s := &stream{path: path, cfg: c}
 	all := func(string) uint64 { return 7 }
 	assert.NoError(t, s.duplicates(map[uint64]bool{7: true}, all), "ten ids, one hash, no duplicate")
 	s.path = file(t, "y.jsonl", rows(10)+row(4)+"\n")

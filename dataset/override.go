@@ -37,6 +37,8 @@ func (o *Override) check() error {
 		return fmt.Errorf("%w: it names no id", ErrOverride)
 	case o.Reason == "":
 		return fmt.Errorf("%w of %s: it gives no reason", ErrOverride, quote(o.ID))
+	case !validTexts(o.Target, o.Reason) || !validTexts(o.Targets...):
+		return fmt.Errorf("%w of %s: it holds text that is not UTF-8", ErrOverride, quote(o.ID))
 	case o.Skip && (o.Target != "" || len(o.Targets) > 0):
 		return fmt.Errorf("%w of %s: both a target and skip", ErrOverride, quote(o.ID))
 	case !o.Skip && o.Target == "":
@@ -120,9 +122,6 @@ func (o *Override) setTarget(v jsontext.Value) error {
 	return nil
 }
 
-// An opener opens a file by path: os or an fs.FS.
-type opener func(path string) (io.ReadCloser, error)
-
 // An overrider applies overrides to items as they come.
 type overrider struct {
 	byID    map[string]*Override
@@ -133,7 +132,7 @@ type overrider struct {
 }
 
 // overrider reads and checks the overrides of the options.
-func (c *config) overrider(open opener) (*overrider, error) {
+func (c *config) overrider(src source) (*overrider, error) {
 	ov := &overrider{byID: map[string]*Override{}, met: map[string]bool{}}
 	for i := range c.overrides {
 		o := &c.overrides[i]
@@ -145,11 +144,16 @@ func (c *config) overrider(open opener) (*overrider, error) {
 		}
 	}
 	for _, path := range c.overrideFiles {
-		if err := ov.readFile(path, open); err != nil {
+		if err := ov.readFile(path, src); err != nil {
 			return nil, err
 		}
 	}
 	return ov, nil
+}
+
+// anew is ov before it was applied to anything.
+func (ov *overrider) anew() *overrider {
+	return &overrider{byID: ov.byID, order: ov.order, met: map[string]bool{}}
 }
 
 func (ov *overrider) add(o *Override) error {
@@ -161,10 +165,10 @@ func (ov *overrider) add(o *Override) error {
 	return nil
 }
 
-func (ov *overrider) readFile(path string, open opener) error {
-	f, err := open(path)
+func (ov *overrider) readFile(path string, src source) error {
+	f, err := src.open(path)
 	if err != nil {
-		return fileError(path, err)
+		return err
 	}
 	defer f.Close()
 	return ov.readFrom(path, f)

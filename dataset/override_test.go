@@ -108,4 +108,7 @@ func TestOverridesRefuses(t *testing.T) {
 	assert.ErrorIs(t, err, ErrOverride, "in code as well")
 	_, err = Read(strings.NewReader(rows(3)), "x", Overrides(Override{ID: "r1", Target: "1"}))
 	assert.ErrorContains(t, err, "no reason")
+	_, err = Read(strings.NewReader(rows(3)), "x", Overrides(Override{ID: "r1", Target: "\xff", Reason: "x"}))
+	require.ErrorIs(t, err, ErrOverride)
+	assert.ErrorContains(t, err, "not UTF-8")
 }

@@ -219,6 +219,8 @@ func TestDecode(t *testing.T) {
 
 	_, err = Read(strings.NewReader(rows), "x", Decode(decode), AutoID(func(int) string { return "" }))
 	assert.ErrorContains(t, err, "AutoID")
+	_, err = Read(strings.NewReader(`{"question":1,"answer":2}`), "x", AutoID(func(int) string { return "\xff" }))
+	assert.ErrorContains(t, err, "not UTF-8", "mapped rows too")
 	_, err = Read(strings.NewReader(rows), "x", Decode(func(json.RawMessage) (Item, error) { return Item{Input: "\xff"}, nil }))
 	assert.ErrorContains(t, err, "not UTF-8")
 	_, err = Read(strings.NewReader(`{"a":1,"a":2}`), "x", Decode(decode))

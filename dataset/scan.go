@@ -215,6 +215,9 @@ func (c *config) number(it *Item, n int) error {
 	if it.ID = c.autoID(n); it.ID == "" {
 		return fmt.Errorf("%w: the AutoID function returned no id for row %d", ErrRow, n)
 	}
+	if !validTexts(it.ID) {
+		return fmt.Errorf("%w: the AutoID function returned an id that is not UTF-8 for row %d: %s", ErrRow, n, quote(it.ID))
+	}
 	return nil
 }
 

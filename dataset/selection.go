@@ -39,8 +39,9 @@ func IDs(ids ...string) Option {
 
 // Filter keeps the items for which keep returns true. Several filters must all
 // agree. Filters see overridden targets. They are called in file order, never
-// from two goroutines at once, and must not keep the item. It panics if keep
-// is nil.
+// from two goroutines at once, and must not keep the item. Open calls them in
+// each pass: there they must decide by the item alone. It panics if keep is
+// nil.
 func Filter(keep func(Item) bool) Option {
 	if keep == nil {
 		panic("dataset: Filter(nil)")
@@ -206,9 +207,9 @@ type draw[T any] struct {
 }
 
 type drawn[T any] struct {
+	val T // first: an empty struct at the end would be padded
 	key uint64
 	seq int
-	val T
 }
 
 func (d *draw[T]) Len() int      { return len(d.entries) }
@@ -229,11 +230,11 @@ func (d *draw[T]) Pop() any {
 // then.
 func (d *draw[T]) offer(key uint64, seq int, make func() T) {
 	if len(d.entries) < d.n {
-		heap.Push(d, drawn[T]{key, seq, make()})
+		heap.Push(d, drawn[T]{make(), key, seq})
 		return
 	}
 	if key < d.entries[0].key {
-		d.entries[0] = drawn[T]{key, seq, make()}
+		d.entries[0] = drawn[T]{make(), key, seq}
 		heap.Fix(d, 0)
 	}
 }

@@ -42,7 +42,11 @@ type Writer struct {
 func Create(path string) (*Writer, error) {
 	f, err := createTemp(path)
 	if err != nil {
-		return nil, fileError(path, err)
+		e := fileError(path, err)
+		if errors.Is(err, os.ErrNotExist) {
+			e.Hint = "The folder of the new file must exist."
+		}
+		return nil, e
 	}
 	w := NewWriter(nil)
 	w.file, w.path = f, path

@@ -48,8 +48,14 @@ var (
 	ErrNoRow = errors.New("item has no row")
 )
 
-// maxBadRows is how many bad rows an Error lists; the rest is counted.
-const maxBadRows = 10
+const (
+	// maxBadRows is how many bad rows an Error lists; the rest is counted.
+	maxBadRows = 10
+	// mostBadRows is where reading stops: nobody mends so many rows one by
+	// one, and a file of gigabytes that is something else, or a stream without
+	// end, is not read in vain.
+	mostBadRows = 10_000
+)
 
 // A RowError is what is wrong with one row.
 type RowError struct {
@@ -83,7 +89,8 @@ type Error struct {
 	Hint string
 	// Bad are the first bad rows, at most 10, in file order.
 	Bad []RowError
-	// BadRows counts all bad rows of the file (up to where it could be read).
+	// BadRows counts the bad rows, up to where the file could be read; at
+	// 10,000 of them reading stops.
 	BadRows int
 }
 
@@ -107,6 +114,8 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "\nand %d more", more)
 	}
 	switch {
+	case e.BadRows >= mostBadRows:
+		fmt.Fprintf(&b, "\n(%s, where reading stopped; %s well before the first trouble)", count(e.BadRows, "bad row"), rowsRead(e.Rows))
 	case e.BadRows > 1:
 		fmt.Fprintf(&b, "\n(%s; %s well before the first trouble)", count(e.BadRows, "bad row"), rowsRead(e.Rows))
 	case e.Line > 0 || e.Rows > 0 || errors.Is(e.Err, ErrTruncated) || errors.Is(e.Err, ErrCorrupt):

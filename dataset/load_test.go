@@ -154,6 +154,8 @@ var refusals = []struct {
 	{name: "line over the limit", reason: "D04: names the line and the limit", content: row(1) + "\n" + row(2) + "\n{\"question\":\"" + strings.Repeat("x", 200) + "\"}\n", opts: []Option{MaxLine(100)}, is: ErrLineTooLong, line: 3, rows: 2},
 	{name: "line over the limit and a block", reason: "D04: never held whole", content: row(1) + "\n" + "{\"question\":\"" + strings.Repeat("x", 2<<20) + "\"}\n", opts: []Option{MaxLine(1 << 20)}, is: ErrLineTooLong, line: 2, rows: 1},
 	{name: "decompression bomb", reason: "a small file without a line end", content: gz(strings.Repeat(" ", 4<<20)), opts: []Option{MaxLine(1 << 20)}, is: ErrLineTooLong, line: 1},
+	{name: "bad rows without end", reason: "gigabytes of something else are not read in vain", content: row(1) + "\n" + strings.Repeat("x\n", mostBadRows+100), is: ErrSyntax, line: 2, rows: 1},
+	{name: "null target", reason: "the column is there", content: "{\"question\":\"q\",\"answer\":null}\n", is: ErrRow, line: 1},
 	{name: "many bad rows", reason: "the first few and their count", content: row(1) + "\n" + strings.Repeat("[]\n", 25) + row(2) + "\n", is: ErrRow, line: 2, rows: 1},
 	{name: "no target", reason: "the error says how to map", content: "{\"question\":\"q\",\"label\":1,\"note\":2}\n", is: ErrField, line: 1},
 	{name: "no input", reason: "the error says how to map", content: "{\"text\":\"q\",\"answer\":1}\n", is: ErrField, line: 1},
@@ -393,6 +395,8 @@ func TestMisuse(t *testing.T) {
 		"AutoID(nil)":    func() { AutoID(nil) },
 		"IDs()":          func() { IDs() },
 		"MaxLine(0)":     func() { MaxLine(0) },
+		"Mapping.ID is":  func() { Fields(Mapping{ID: WholeRow}) },
+		"Mapping.Group":  func() { Fields(Mapping{Group: "."}) },
 		"MaxLine(-1000)": func() { MaxLine(-1000) },
 	} {
 		func() {

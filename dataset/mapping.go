@@ -18,7 +18,8 @@ const (
 // itself named so comes first). Empty means the default names; a row that has
 // none of them, or two, is refused with an error that says how to map.
 //
-// A column that is named for one field is no longer a default for another.
+// A column that is named for one field is no longer a default for another, and
+// one that is named but stands in no row is an error.
 type Mapping struct {
 	// ID: a text or a number. Default: id. Rows without one are numbered.
 	ID string
@@ -41,13 +42,19 @@ type Mapping struct {
 	Group string
 	// TargetJSON keeps a list in Target whole, as one answer in JSON.
 	TargetJSON bool
-	// TargetIndex says that Target is the number of the right choice, counted
-	// from 0; it is replaced by its letter.
+	// TargetIndex says that Target and Targets are numbers of right choices,
+	// counted from 0; they are replaced by their letters.
 	TargetIndex bool
 }
 
-// Fields names the columns that items are read from.
+// Fields names the columns that items are read from. It panics if a field other
+// than Input and Target is WholeRow.
 func Fields(m Mapping) Option {
+	for f, name := range map[field]string{fieldID: m.ID, fieldTargets: m.Targets, fieldChoices: m.Choices, fieldGroup: m.Group} {
+		if name == WholeRow {
+			panic(fmt.Sprintf("dataset: Fields: Mapping.%s is %q, the whole row: only Input and Target can be", fieldNames[f], name))
+		}
+	}
 	return func(c *config) {
 		c.once("Fields", fmt.Sprintf("%+v", m))
 		c.mapping = m
@@ -114,6 +121,22 @@ func newColumns(m Mapping) *columns {
 		}
 	}
 	return c
+}
+
+// isDefault reports whether name is a column that f is read from by default.
+func (c *columns) isDefault(f field, name string) bool {
+	return c.names[f] == "" && slices.ContainsFunc(c.heads[name], func(r ref) bool { return r.field == f && len(r.path) == 0 })
+}
+
+// unmet names the first field that was mapped to a column which no row has. A
+// row must have its Input and Target; of the others it would go unnoticed.
+func (c *columns) unmet(met [numFields]bool) (field, bool) {
+	for _, f := range []field{fieldID, fieldTargets, fieldChoices, fieldGroup} {
+		if name := c.names[f]; name != "" && name != NoColumn && !met[f] {
+			return f, true
+		}
+	}
+	return 0, false
 }
 
 // want says which columns would have served as f.

@@ -6,57 +6,74 @@ import "strings"
 type nearest struct {
 	want string
 	best string
-	dist int
+	dist int // of best; -1 before there is one
+	row  []int
 }
 
 func newNearest(want string) *nearest { return &nearest{want: want, dist: -1} }
 
-// offer considers an id.
+// offer considers an id. Of equally near ones the first by order of text wins,
+// so that the order in which they are offered does not matter.
 func (n *nearest) offer(id string) {
-	d := distance(n.want, id)
-	if n.dist < 0 || d < n.dist {
+	d := n.distance(id)
+	if d <= n.far() && (n.dist < 0 || d < n.dist || d == n.dist && id < n.best) {
 		n.best, n.dist = id, d
 	}
 }
 
+// far is the largest distance that is still near.
+func (n *nearest) far() int { return max(2, len(n.want)/2) }
+
 // words is "" if nothing is near.
 func (n *nearest) words() string {
-	if n.dist < 0 || n.dist > max(2, len(n.want)/2) {
+	if n.dist < 0 {
 		return ""
 	}
-	return "; the nearest is " + quote(n.best)
+	return " (the nearest is " + quote(n.best) + ")"
 }
 
-// distance says how unlike a and b are. What people do when they type an id by
-// hand comes first: wrong case, or only its end ("42" for "gsm8k-0042").
-func distance(a, b string) int {
-	const most = 200 // longer ids are compared by their beginnings
-	a, b = a[:min(len(a), most)], b[:min(len(b), most)]
+// distance says how unlike the ids are; only that it is large if it is. What
+// people do when they type an id by hand comes first: wrong case, or only its
+// end ("42" for "gsm8k-0042").
+func (n *nearest) distance(id string) int {
+	a, b := n.want, id
 	switch {
 	case strings.EqualFold(a, b):
 		return 0
 	case len(a) > 0 && (strings.HasSuffix(b, a) || strings.HasPrefix(b, a)):
 		return 1
 	}
-	return levenshtein(a, b)
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+	}
+	// Millions of ids may be offered: what is long and different throughout is
+	// not near, and not worth the square of its length.
+	const most = 64
+	if len(a) > most || len(b) > most {
+		return n.far() + 1
+	}
+	return n.levenshtein(a, b)
 }
 
 // levenshtein counts the bytes to change, add or remove.
-func levenshtein(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+func (n *nearest) levenshtein(a, b string) int {
+	n.row = n.row[:0]
+	for j := range len(b) + 1 {
+		n.row = append(n.row, j)
 	}
 	for i := range len(a) {
-		diag := row[0]
-		row[0] = i + 1
+		diag := n.row[0]
+		n.row[0] = i + 1
 		for j := range len(b) {
 			cost := diag
 			if a[i] != b[j] {
-				cost = 1 + min(diag, row[j], row[j+1])
+				cost = 1 + min(diag, n.row[j], n.row[j+1])
 			}
-			diag, row[j+1] = row[j+1], cost
+			diag, n.row[j+1] = n.row[j+1], cost
 		}
 	}
-	return row[len(b)]
+	return n.row[len(b)]
 }

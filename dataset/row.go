@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -22,6 +21,7 @@ type rowReader struct {
 
 	vals  [numFields]jsontext.Value
 	from  [numFields]string // the mapping's name for the column found
+	met   [numFields]bool   // a column was found, in any row so far
 	heads []string          // top-level columns taken, if collect
 	// collect is set only where heads are wanted: it costs an allocation a row.
 	collect bool
@@ -105,7 +105,7 @@ func (r *rowReader) note(val jsontext.Value) error {
 			return fmt.Errorf("%w: the row has both %q and %q for %s; say which with dataset.Fields(dataset.Mapping{%s: %q})",
 				ErrField, r.from[ref.field], ref.name, f, f, r.from[ref.field])
 		}
-		r.vals[ref.field], r.from[ref.field] = v, ref.name
+		r.vals[ref.field], r.from[ref.field], r.met[ref.field] = v, ref.name, true
 		if r.collect && len(ref.path) == 0 {
 			r.heads = append(r.heads, string(r.name))
 		}
@@ -209,18 +209,26 @@ func (r *rowReader) targets(it *Item, row []byte) error {
 	if len(more) > 0 {
 		it.Targets = more
 	}
-	if r.cols.mapping.TargetIndex {
-		return r.indexToLetter(it)
+	if !r.cols.mapping.TargetIndex {
+		return nil
+	}
+	if err := r.indexToLetter(&it.Target, len(it.Choices)); err != nil {
+		return err
+	}
+	for i := range it.Targets {
+		if err := r.indexToLetter(&it.Targets[i], len(it.Choices)); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func (r *rowReader) indexToLetter(it *Item) error {
-	i, err := strconv.Atoi(it.Target)
-	if err != nil || i < 0 || i >= len(it.Choices) || i > 25 {
-		return r.wrong(fieldTarget, fmt.Errorf("%s is not the number of one of the %s, counted from 0", quote(it.Target), count(len(it.Choices), "choice")))
+func (r *rowReader) indexToLetter(target *string, choices int) error {
+	i, err := strconv.Atoi(*target)
+	if err != nil || i < 0 || i >= choices || i > 25 {
+		return fmt.Errorf("%w: %s is not the number of one of the %s, counted from 0, as Mapping.TargetIndex says", ErrRow, quote(*target), count(choices, "choice"))
 	}
-	it.Target = string(rune('A' + i))
+	*target = string(rune('A' + i))
 	return nil
 }
 
@@ -228,19 +236,33 @@ func (r *rowReader) wrong(f field, err error) error {
 	return fmt.Errorf("%w: column %q (%s): %w", ErrRow, r.from[f], fieldNames[f], err)
 }
 
+// errNoColumn is part of the text of errors about rows without a column for a
+// field, and has a hint of its own.
+var errNoColumn = errors.New("no column")
+
 func (r *rowReader) missing(f field, row []byte) error {
-	var has string
-	if names := columnNames(row); len(names) == 0 {
-		has = "the row is an empty object"
-	} else {
-		more := ""
-		if len(names) > 12 {
-			names, more = names[:12], ", …"
+	names := columnNames(row)
+	if r.cols.names[f] == "" {
+		for _, name := range names {
+			if r.cols.isDefault(f, name) { // then it was passed over for its null
+				r.from[f] = name
+				return r.wrong(f, errNull)
+			}
 		}
-		has = "the row has " + quoteAll(names) + more
 	}
-	return fmt.Errorf("%w: no %s column: it would be %s, but %s; name its column with dataset.Fields(dataset.Mapping{%s: \"…\"}), or \"-\" if there is none",
-		ErrField, strings.ToLower(fieldNames[f]), r.cols.want(f), has, fieldNames[f])
+	return fmt.Errorf("%w: %w for %s: it would be %s, but %s", ErrField, errNoColumn, fieldNames[f], r.cols.want(f), hasColumns("the row", names))
+}
+
+// hasColumns says which columns a row has.
+func hasColumns(row string, names []string) string {
+	if len(names) == 0 {
+		return row + " is an empty object"
+	}
+	more := ""
+	if len(names) > 12 {
+		names, more = names[:12], ", …"
+	}
+	return row + " has " + quoteAll(names) + more
 }
 
 // columnNames lists the top-level columns of a checked row.
@@ -303,11 +325,13 @@ func appendName(dst []byte, quoted jsontext.Value) ([]byte, error) {
 	return jsontext.AppendUnquote(dst, []byte(quoted))
 }
 
+var errNull = errors.New("is null")
+
 // anyText is the text of a string, and the JSON of everything else but null.
 func anyText(v jsontext.Value) (string, error) {
 	switch v.Kind() {
 	case 'n':
-		return "", errors.New("is null")
+		return "", errNull
 	case '"':
 		if bytes.IndexByte(v, '\\') < 0 {
 			return string(v[1 : len(v)-1]), nil
@@ -403,7 +427,7 @@ func choiceTexts(v jsontext.Value) ([]string, error) {
 	var texts []string
 	for i, name := range names {
 		if i > 25 || name != string(rune('A'+i)) {
-			return nil, errors.New("is an object whose keys are not A, B, C, … in order")
+			return nil, fmt.Errorf("is an object whose keys are not A, B, C, … in order: key %d is %s", i+1, quote(name))
 		}
 		s, err := scalarText(jsontext.Value(labelled[name]))
 		if err != nil {

@@ -92,6 +92,11 @@ func TestMapping(t *testing.T) {
 			want: Item{ID: "1", Input: "q", Choices: []string{"x", "y", "z"}, Target: "C"},
 		},
 		{
+			name: "several indexes", reason: "each is a choice, also where its digits are a choice's text",
+			row: `{"question":"q","choices":["x","y","2"],"answer":[0,2]}`, mapping: Mapping{TargetIndex: true},
+			want: Item{ID: "1", Input: "q", Choices: []string{"x", "y", "2"}, Target: "A", Targets: []string{"C"}},
+		},
+		{
 			name: "by name", reason: "columns with names of their own",
 			row:     `{"uid":7,"text":"q","label":"x","topic":"t","question":"not this"}`,
 			mapping: Mapping{ID: "uid", Input: "text", Target: "label", Group: "topic"},
@@ -169,11 +174,17 @@ func TestMappingRefuses(t *testing.T) {
 		{"mapped column is missing", `{"input":"q","answer":1}`, Mapping{Target: "label"}, ErrField, `"label"`},
 		{"mapped path is missing", `{"input":"q","a":{"c":1}}`, Mapping{Target: "a.b"}, ErrField, `"a.b"`},
 		{"path through text", `{"input":"q","a":"b"}`, Mapping{Target: "a.b"}, ErrField, `"a.b"`},
+		{"null target", `{"input":"q","answer":null}`, Mapping{}, ErrRow, `column "answer" (Target): is null`},
+		{"second index beyond the choices", `{"input":"q","answer":[0,2],"choices":["x","y"]}`, Mapping{TargetIndex: true}, ErrRow, `"2" is not the number`},
+		{"mapped id in no row", `{"uid":"a","input":"q","answer":1}`, Mapping{ID: "uuid"}, ErrField, `no row has the column "uuid" that Mapping.ID names; the first row has "uid", "input", "answer"`},
+		{"mapped group in no row", `{"input":"q","answer":1}`, Mapping{Group: "topic"}, ErrField, `Mapping.Group`},
+		{"mapped choices in no row", `{"input":"q","answer":1}`, Mapping{Choices: "c.text"}, ErrField, `Mapping.Choices`},
+		{"mapped targets in no row", `{"input":"q","answer":1}`, Mapping{Targets: "more"}, ErrField, `Mapping.Targets`},
 		{"column and path", `{"input":"q","a.b":1,"a":{"b":2}}`, Mapping{Target: "a.b"}, ErrField, `both`},
 		{"mapped null", `{"input":"q","label":null}`, Mapping{Target: "label"}, ErrRow, `is null`},
 		{"mapped group of a wrong kind", `{"input":"q","answer":1,"g":{}}`, Mapping{Group: "g"}, ErrRow, `"g"`},
 		{"mapped choices of a wrong kind", `{"input":"q","answer":1,"c":"x"}`, Mapping{Choices: "c"}, ErrRow, `not a list`},
-		{"choices by wrong letters", `{"input":"q","answer":"B","choices":{"A":1,"C":2}}`, Mapping{}, ErrRow, `A, B, C`},
+		{"choices by wrong letters", `{"input":"q","answer":"B","choices":{"A":1,"C":2}}`, Mapping{}, ErrRow, `A, B, C, … in order: key 2 is "C"`},
 		{"empty choices", `{"input":"q","answer":"B","choices":[]}`, Mapping{}, ErrRow, `empty list`},
 		{"choices of objects", `{"input":"q","answer":"B","choices":[{}]}`, Mapping{}, ErrRow, `element 1`},
 		{"targets of objects", `{"input":"q","answer":"B","targets":["x",{}]}`, Mapping{}, ErrRow, `element 2`},
@@ -188,6 +199,30 @@ func TestMappingRefuses(t *testing.T) {
 			assert.ErrorContains(t, err, tt.says)
 		})
 	}
+}
+
+// TestMappedColumnInSomeRows: a column may be missing from rows, as long as it
+// is known that its name is no slip.
+func TestMappedColumnInSomeRows(t *testing.T) {
+	content := `{"input":"q","answer":1}` + "\n" + `{"input":"q","answer":1,"topic":"t","uid":null}` + "\n"
+	d := mustRead(t, content, Fields(Mapping{Group: "topic", ID: "uid"}))
+	assert.Equal(t, "t", d.At(1).Group)
+	assert.Equal(t, []string{"1", "2"}, idsOf(d))
+	_, err := Open(file(t, "x.jsonl", content), Fields(Mapping{Group: "topc"}))
+	require.ErrorIs(t, err, ErrField)
+}
+
+// TestApplicationRows: the error of a row without the usual columns says what
+// evaltest.App needs, and that is enough.
+func TestApplicationRows(t *testing.T) {
+	row := `{"ticket":{"subject":"s"},"team":"x"}`
+	_, err := Read(strings.NewReader(row), "x")
+	require.ErrorContains(t, err, `(evaltest.App): dataset.Fields(dataset.Mapping{Input: ".", Target: "-"}).`)
+	_, err = Read(strings.NewReader(row), "x", Fields(Mapping{Input: "."}))
+	require.ErrorContains(t, err, `dataset.Mapping{Input: ".", Target: "-"}`)
+	d := mustRead(t, row, Fields(Mapping{Input: ".", Target: "-"}))
+	assert.Equal(t, row, d.At(0).Input)
+	assert.Empty(t, d.Warnings())
 }
 
 func TestDecode(t *testing.T) {

@@ -13,6 +13,9 @@ import (
 // errStop ends a scan early without being an error.
 var errStop = errors.New("stop")
 
+// errEnough ends a scan that has seen mostBadRows.
+var errEnough = errors.New("enough bad rows")
+
 // A scan reads an input once, from the first row to the last. One goroutine
 // uncompresses, others check and map the rows of whole blocks, and the caller's
 // goroutine takes the results in file order. So user functions are never
@@ -29,8 +32,11 @@ type scan struct {
 	// row, or errStop.
 	each func(it *Item, line int) error
 
-	rows    int // rows seen, good or bad
-	autoIDs int // rows without an id of their own
+	cols    *columns // nil if a function decodes
+	met     [numFields]bool
+	names   []string // the first row's columns, for an error
+	rows    int      // rows seen, good or bad
+	autoIDs int      // rows without an id of their own
 	bad     []RowError
 	badRows int
 	good    int  // rows read well before the first bad one
@@ -42,6 +48,7 @@ type scan struct {
 type work struct {
 	block
 	rows  []decodedRow
+	met   [numFields]bool // as of this block's decoder
 	ready chan struct{}
 }
 
@@ -72,15 +79,15 @@ func (s *scan) run() *Error {
 		defer close(jobs)
 		s.cutBlocks(size, order, jobs, free, stop)
 	})
-	var cols *columns
 	if s.cfg.decode == nil {
-		cols = newColumns(s.cfg.mapping)
+		s.cols = newColumns(s.cfg.mapping)
 	}
 	for range decoders {
 		wg.Go(func() {
-			r := &rowReader{cols: cols}
+			r := &rowReader{cols: s.cols}
 			for w := range jobs {
 				w.decode(r, s.cfg.maxLine)
+				w.met = r.met
 				close(w.ready)
 			}
 		})
@@ -88,8 +95,11 @@ func (s *scan) run() *Error {
 	for w := range order {
 		<-w.ready
 		if err := s.take(w); err != nil {
-			if errors.Is(err, errStop) {
+			switch err {
+			case errStop:
 				return nil
+			case errEnough:
+				return s.rowsError()
 			}
 			return s.streamError(w, err)
 		}
@@ -159,9 +169,14 @@ func (s *scan) take(w *work) error {
 			s.first = text[0]
 		}
 	}
+	for f := range s.met {
+		s.met[f] = s.met[f] || w.met[f]
+	}
 	for i := range w.rows {
 		row := &w.rows[i]
-		s.rows++
+		if s.rows++; s.rows == 1 && row.err == nil {
+			s.names = columnNames(row.item.Raw)
+		}
 		line := w.line + row.line
 		err := row.err
 		if err == nil {
@@ -173,10 +188,14 @@ func (s *scan) take(w *work) error {
 		if err == errStop {
 			return err
 		}
-		if err != nil {
-			s.refuse(line, err)
-		} else if s.badRows == 0 {
-			s.good++
+		if err == nil {
+			if s.badRows == 0 {
+				s.good++
+			}
+			continue
+		}
+		if s.refuse(line, err); s.badRows == mostBadRows {
+			return errEnough
 		}
 	}
 	return w.err
@@ -243,7 +262,7 @@ func (s *scan) rowsError() *Error {
 		if s.rows == 0 {
 			return &Error{Path: s.path, Err: fmt.Errorf("%w: 0 items loaded: the file holds nothing but blank lines", ErrEmpty)}
 		}
-		return nil
+		return s.columnsError()
 	}
 	first := s.bad[0]
 	e := &Error{Path: s.path, Line: first.Line, Rows: s.good, Err: first.Err, Bad: s.bad, BadRows: s.badRows}
@@ -260,6 +279,23 @@ func (s *scan) rowsError() *Error {
 	return e
 }
 
+// columnsError is about a column that was named but that no row has.
+func (s *scan) columnsError() *Error {
+	if s.cols == nil {
+		return nil
+	}
+	f, unmet := s.cols.unmet(s.met)
+	if !unmet {
+		return nil
+	}
+	return &Error{Path: s.path, Rows: s.good, Err: fmt.Errorf("%w: no row has the column %s that Mapping.%s names; %s",
+		ErrField, s.cols.want(f), fieldNames[f], hasColumns("the first row", s.names))}
+}
+
+// columnsHint stands beside errors about missing columns.
+const columnsHint = "Name the columns: dataset.Fields(dataset.Mapping{Input: \"…\", Target: \"…\"}); \"-\" says that there is none. " +
+	"For rows that an application decodes itself (evaltest.App): dataset.Fields(dataset.Mapping{Input: \".\", Target: \"-\"})."
+
 // hint says what to do about an error that does not say so itself.
 func hint(err error) string {
 	switch {
@@ -271,6 +307,8 @@ func hint(err error) string {
 		return "No row of it can be trusted: download or write the file again."
 	case errors.Is(err, ErrDuplicateID):
 		return "Ids name subtests and records, so each may stand once. Rename one, or map another column: dataset.Fields(dataset.Mapping{ID: \"…\"})."
+	case errors.Is(err, errNoColumn):
+		return columnsHint
 	case errors.Is(err, ErrSyntax), errors.Is(err, errNotObject):
 		return "A file holds one JSON object a line, in UTF-8; no row is skipped. A JSON document that spans lines becomes one with: jq -c . (a list: jq -c '.[]')."
 	}

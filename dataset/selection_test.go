@@ -138,9 +138,32 @@ func TestNearest(t *testing.T) {
 		if near == "" {
 			assert.Empty(t, n.words(), want)
 		} else {
-			assert.Equal(t, fmt.Sprintf("; the nearest is %q", near), n.words(), want)
+			assert.Equal(t, fmt.Sprintf(" (the nearest is %q)", near), n.words(), want)
 		}
 	}
+}
+
+// TestNearestIsStable: ids are kept in a map, and of equally near ones the
+// same is named each time, by Load and Open alike.
+func TestNearestIsStable(t *testing.T) {
+	for range 20 {
+		_, err := Read(strings.NewReader(rows(60)), "x", IDs("r99"))
+		require.ErrorContains(t, err, `(the nearest is "r19")`)
+	}
+	_, err := Open(file(t, "x.jsonl", rows(60)), IDs("r99"))
+	require.ErrorContains(t, err, `(the nearest is "r19")`)
+}
+
+// TestNearestIsQuick: ids that have nothing in common are not compared byte by
+// byte.
+func TestNearestIsQuick(t *testing.T) {
+	id := strings.Repeat("row of a dataset ", 20)
+	n := newNearest(strings.Repeat("another sort of id ", 20))
+	assert.Zero(t, testing.AllocsPerRun(10, func() { n.offer(id) }))
+	assert.Greater(t, n.distance(id), n.far())
+	assert.Empty(t, n.row, "levenshtein was not called")
+	n.want = id[:100] + "x" + id[100:]
+	assert.Equal(t, 1, n.distance(id), "however long they are, a slip is found")
 }
 
 // TestSelectedItemsOwnTheirMemory: blocks are used again while a part of the

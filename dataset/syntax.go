@@ -99,6 +99,9 @@ func (r *rowReader) notObject(kind jsontext.Kind, row []byte) error {
 func (r *rowReader) trailing(row []byte, at int) error {
 	rest := bytes.TrimLeft(row[min(at, len(row)):], " \t\r")
 	if bytes.HasPrefix(rest, []byte("{")) {
+		if gap := row[at : len(row)-len(rest)]; bytes.IndexByte(gap, '\r') >= 0 {
+			return fmt.Errorf("%w: two objects stand on one line, with a CR between them, which is no line end without an LF; convert the file with: tr '\\r' '\\n'", ErrSyntax)
+		}
 		return fmt.Errorf("%w: two objects stand on one line, the second from byte %d on; each row needs a line of its own", ErrSyntax, len(row)-len(rest)+1)
 	}
 	return fmt.Errorf("%w: text after the row's object: %s", ErrSyntax, quote(string(rest[:min(len(rest), 60)])))

@@ -108,7 +108,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 func (r *runner) pass() {
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
 		if r.gov.admit() == nil {
-			r.answer(u)
+			r.answer(r.ctx, u)
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {

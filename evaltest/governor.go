@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -22,13 +23,17 @@ type governor struct {
 	ctx    context.Context // the items'; done when items in flight must end
 	cancel context.CancelCauseFunc
 
-	mu      sync.Mutex
-	halted  *halt
-	timers  []*time.Timer
-	admits  time.Time // items must be expected to end by then; zero for ever
+	// Every item asks, from many goroutines: what it needs is atomic.
+	halted  atomic.Pointer[halt]
+	busy    atomic.Int64 // nanoseconds that ended items took
+	done    atomic.Int64 // how many they are
+	bounded atomic.Bool  // admits and closing are set, for good
+
+	admits  time.Time // items must be expected to end by then
 	closing *halt     // what to halt with when that time comes
-	busy    time.Duration
-	done    int
+
+	mu     sync.Mutex
+	timers []*time.Timer
 }
 
 func newGovernor(parent context.Context) *governor {
@@ -77,6 +82,7 @@ func (g *governor) limit(r reserve, timeout time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admits, g.closing = r.last, h
+	g.bounded.Store(true)
 	g.timers = append(g.timers,
 		time.AfterFunc(time.Until(r.last), func() { g.stop(h, -1) }),
 		time.AfterFunc(time.Until(r.cut), func() { g.stop(h, 0) }))
@@ -85,16 +91,14 @@ func (g *governor) limit(r reserve, timeout time.Duration) {
 // stop lets no further item begin, and cancels those in flight after wait: at
 // once for 0, never for less. The first cause stays.
 func (g *governor) stop(h *halt, wait time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.halted == nil {
-		g.halted = h
-	}
-	cause := g.halted
+	g.halted.CompareAndSwap(nil, h)
+	cause := g.halted.Load()
 	switch {
 	case wait == 0:
 		g.cancel(cause)
 	case wait > 0:
+		g.mu.Lock()
+		defer g.mu.Unlock()
 		g.timers = append(g.timers, time.AfterFunc(wait, func() { g.cancel(cause) }))
 	}
 }
@@ -103,35 +107,24 @@ func (g *governor) stop(h *halt, wait time.Duration) {
 // takes as long as those before it must end in time: one that is cancelled was
 // paid for in vain.
 func (g *governor) admit() *halt {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.halted == nil && !g.admits.IsZero() && time.Now().Add(g.mean()).After(g.admits) {
-		g.halted = g.closing
+	if g.bounded.Load() && time.Now().Add(g.mean()).After(g.admits) {
+		g.halted.CompareAndSwap(nil, g.closing)
 	}
-	return g.halted
+	return g.halted.Load()
 }
 
 // took takes note of how long an item took.
 func (g *governor) took(d time.Duration) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.busy += d
-	g.done++
+	g.busy.Add(int64(d))
+	g.done.Add(1)
 }
 
 func (g *governor) mean() time.Duration {
-	if g.done == 0 {
-		return 0
-	}
-	return g.busy / time.Duration(g.done)
+	return time.Duration(g.busy.Load() / max(1, g.done.Load()))
 }
 
 // cause returns why the run stopped, or nil.
-func (g *governor) cause() *halt {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.halted
-}
+func (g *governor) cause() *halt { return g.halted.Load() }
 
 // release stops the timers. The run is over.
 func (g *governor) release() {

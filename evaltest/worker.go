@@ -106,8 +106,8 @@ func (r *runner) subtest(t *testing.T, h *hands, u unit) (e ending) {
 
 // answer runs the unit and records it: the kernel has the record before the
 // subtest ends, so that a kill loses no more than the items in flight.
-func (r *runner) answer(u unit) (*result.Record, error) {
-	rec := r.cfg.Item(r.ctx, u.item, u.sample)
+func (r *runner) answer(ctx context.Context, u unit) (*result.Record, error) {
+	rec := r.cfg.Item(ctx, u.item, u.sample)
 	if rec.Outcome != result.NotRun {
 		r.gov.took(rec.Duration)
 	}
@@ -136,8 +136,12 @@ func newHands(r *runner) *hands {
 	h.pool.New = func() any { return &job{done: make(chan struct{}, 1)} }
 	for range min(r.set.parallel, r.plan.total) {
 		go func() {
+			// A context of its own: items' contexts would all wait for the
+			// one lock of their common parent.
+			ctx, cancel := context.WithCancel(r.ctx)
+			defer cancel()
 			for j := range h.jobs {
-				j.rec, j.err = r.answer(j.unit)
+				j.rec, j.err = r.answer(ctx, j.unit)
 				j.done <- struct{}{}
 			}
 		}()

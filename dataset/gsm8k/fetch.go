@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
@@ -39,17 +40,21 @@ var ErrMismatch = errors.New("not the pinned test split")
 // A FetchError is why [Fetch] could not provide the file. Its text says which
 // file to put where instead.
 type FetchError struct {
-	URL  string // what was asked
+	URL  string // what was asked, without user and query: they may hold a key
 	Path string // where the file should lie; "" if there is no folder for it
 	Err  error
 
 	pin pin
 }
 
+// errFolder is wrapped by errors of the cache folder.
+var errFolder = errors.New("cannot use the cache folder")
+
 // Error says what failed and how to do without the network.
 func (e *FetchError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("gsm8k: %v; set FetchOptions.Dir to a folder that can be written", e.Err)
+	if errors.Is(e.Err, errFolder) {
+		return fmt.Sprintf("gsm8k: %v\nSet FetchOptions.Dir to a folder that can be written, or save %s (%d bytes, SHA-256 %s) yourself and give its path to gsm8k.Load.",
+			e.Err, e.URL, e.pin.bytes, e.pin.sha256)
 	}
 	return fmt.Sprintf("gsm8k: cannot fetch the test split: %v\nWithout a network, save %s (%d bytes, SHA-256 %s) as %s",
 		e.Err, e.URL, e.pin.bytes, e.pin.sha256, e.Path)
@@ -65,6 +70,8 @@ type FetchOptions struct {
 	Dir string
 	// URL is a mirror. Default: TestURL. What it serves is checked all the
 	// same.
+	//
+	// User and query of the URL are kept out of errors.
 	URL string
 	// Client makes the request. Default: a client of its own with the
 	// proxies of the environment. The whole download may take five minutes.
@@ -102,7 +109,7 @@ func fetch(ctx context.Context, opts FetchOptions, want pin) (string, error) {
 	if opts.Dir == "" {
 		cache, err := os.UserCacheDir()
 		if err != nil {
-			return "", &FetchError{URL: opts.URL, Err: fmt.Errorf("no cache folder: %w", err), pin: want}
+			return "", &FetchError{URL: shown(opts.URL), Err: fmt.Errorf("%w: there is none: %w", errFolder, err), pin: want}
 		}
 		opts.Dir = filepath.Join(cache, "goevals", "datasets", "gsm8k")
 	}
@@ -121,7 +128,7 @@ func fetch(ctx context.Context, opts FetchOptions, want pin) (string, error) {
 	if !errors.Is(have, os.ErrNotExist) {
 		err = fmt.Errorf("%w (and the file that lies there cannot be used: %w)", err, have)
 	}
-	return "", &FetchError{URL: opts.URL, Path: path, Err: err, pin: want}
+	return "", &FetchError{URL: shown(opts.URL), Path: path, Err: err, pin: want}
 }
 
 // check reports whether the file at path is the one wanted.
@@ -139,31 +146,21 @@ func (p pin) check(path string) error {
 	return nil
 }
 
+// download puts the file at path. The folder is tried first: it stands ready
+// then for whoever puts the file there by hand.
 func download(ctx context.Context, opts FetchOptions, path string, want pin) error {
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, opts.URL, nil)
-	if err != nil {
-		return err
-	}
-	resp, err := opts.Client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("the server answers %s", resp.Status)
-	}
 	if err := os.MkdirAll(opts.Dir, 0o777); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFolder, err)
 	}
+	removeStale(opts.Dir)
 	f, err := os.CreateTemp(opts.Dir, ".test-*.tmp")
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errFolder, err)
 	}
 	defer os.Remove(f.Name()) // fails once it is renamed
-	err = receive(f, resp.Body, want)
+	err = get(ctx, opts, f, want)
 	if err == nil {
+		_ = f.Chmod(0o644) // public data; where the cache is shared, others may read it
 		err = f.Sync()
 	}
 	if cerr := f.Close(); err == nil {
@@ -175,7 +172,63 @@ func download(ctx context.Context, opts FetchOptions, path string, want pin) err
 	if err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), path)
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("%w: %w", errFolder, err)
+	}
+	return nil
+}
+
+// removeStale removes what killed downloads have left. None lasts so long that
+// a living one could be taken for dead.
+func removeStale(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, ".test-*.tmp"))
+	for _, name := range left {
+		if st, err := os.Stat(name); err == nil && time.Since(st.ModTime()) > 2*fetchTimeout {
+			os.Remove(name)
+		}
+	}
+}
+
+// get asks for the file and writes it to w.
+func get(ctx context.Context, opts FetchOptions, w io.Writer, want pin) error {
+	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, opts.URL, nil)
+	if err != nil {
+		return withoutURL(err)
+	}
+	resp, err := opts.Client.Do(req)
+	if err != nil {
+		return withoutURL(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		// Not resp.Status: its words are the server's.
+		return fmt.Errorf("the server answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
+	return receive(w, resp.Body, want)
+}
+
+// withoutURL drops the URL from an error of net/http.
+func withoutURL(err error) error {
+	var ue *url.Error
+	if errors.As(err, &ue) {
+		return ue.Err
+	}
+	return err
+}
+
+// shown is a URL as it may stand in an error.
+func shown(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return "the URL"
+	}
+	u.User = nil
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.String()
 }
 
 // receive writes the body and checks its size and hash. It never writes much
@@ -197,8 +250,9 @@ func receive(f io.Writer, body io.Reader, want pin) error {
 	return nil
 }
 
-// Test fetches the test split, if need be, and loads it.
-func Test(ctx context.Context, opts FetchOptions, load ...dataset.Option) (*dataset.Dataset, error) {
+// LoadTestSplit fetches the test split, if need be, and loads it. Its errors are
+// those of [Fetch] and [Load].
+func LoadTestSplit(ctx context.Context, opts FetchOptions, load ...dataset.Option) (*dataset.Dataset, error) {
 	path, err := Fetch(ctx, opts)
 	if err != nil {
 		return nil, err

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,6 +43,16 @@ func server(t *testing.T, handler http.HandlerFunc) (url string, requests *atomi
 
 func serve(content string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) }
+}
+
+// status answers body with a status.
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		if code != http.StatusNotModified {
+			fmt.Fprint(w, body)
+		}
+	}
 }
 
 // onlyFile asserts what lies in dir: nothing partial, ever.
@@ -95,7 +106,19 @@ func TestFetchRefuses(t *testing.T) {
 		{"too short", "a proxy cut it", serve(body[:30]), want, ErrMismatch, "30 bytes, want"},
 		{"too long", "never reads far beyond the size", serve(body + strings.Repeat("x", 1<<20)), want, ErrMismatch, "more than"},
 		{"wrong number of items", "the pin itself must agree", serve(body), pinOf(body, 3), ErrMismatch, "2 items, want 3"},
-		{"not found", "the status is named", http.NotFound, want, nil, "404"},
+		{"not found", "the status is named", http.NotFound, want, nil, "404 Not Found"},
+		{"server error", "the status is named", status(500), want, nil, "500"},
+		{"part", "nobody asked for a range", status(206), want, nil, "206"},
+		{"not modified", "nobody asked for a change", status(304), want, nil, "304"},
+		{"status of the server's words", "they may hold escape sequences", func(w http.ResponseWriter, _ *http.Request) {
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			fmt.Fprint(c, "HTTP/1.1 418 \x1b[31mred\r\nContent-Length: 0\r\n\r\n")
+			c.Close()
+		}, want, nil, "418 I'm a teapot"},
+		{"redirects without end", "the client gives up", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) }, want, nil, "10 redirects"},
 		{"cut on the way", "the promised length does not come", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(body)))
 			fmt.Fprint(w, body[:10])
@@ -113,6 +136,7 @@ func TestFetchRefuses(t *testing.T) {
 				require.ErrorIs(t, err, tt.is)
 			}
 			require.ErrorContains(t, err, tt.says)
+			require.NotContains(t, err.Error(), "\x1b")
 			require.ErrorContains(t, err, "save "+url, "says which file")
 			require.ErrorContains(t, err, fe.Path, "and where to put it")
 			onlyFile(t, dir)
@@ -181,7 +205,7 @@ func TestFetchConcurrently(t *testing.T) {
 
 func TestFetchReadOnlyFolder(t *testing.T) {
 	want := pinOf(body, 2)
-	url, _ := server(t, serve(body))
+	url, requests := server(t, serve(body))
 	// A file in place of the folder is refused for every user, root included.
 	blocked := filepath.Join(t.TempDir(), "cache")
 	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
@@ -189,6 +213,9 @@ func TestFetchReadOnlyFolder(t *testing.T) {
 	var fe *FetchError
 	require.ErrorAs(t, err, &fe)
 	require.ErrorContains(t, err, blocked)
+	require.ErrorContains(t, err, "FetchOptions.Dir", "a network would not help")
+	require.NotContains(t, err.Error(), "Without a network")
+	assert.Zero(t, requests.Load(), "and is not asked")
 
 	if os.Getuid() == 0 {
 		t.Skip("root may write into read-only folders; the rest needs another user")
@@ -197,6 +224,51 @@ func TestFetchReadOnlyFolder(t *testing.T) {
 	require.NoError(t, os.Chmod(dir, 0o500))
 	_, err = fetch(t.Context(), FetchOptions{Dir: dir, URL: url}, want)
 	require.ErrorIs(t, err, os.ErrPermission)
+}
+
+// TestFetchRedirect: from wherever the bytes come, they are checked.
+func TestFetchRedirect(t *testing.T) {
+	want := pinOf(body, 2)
+	for content, ok := range map[string]bool{body: true, strings.Replace(body, "q1", "Q1", 1): false} {
+		elsewhere, _ := server(t, serve(content))
+		url, _ := server(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere, http.StatusFound) })
+		_, err := fetch(t.Context(), FetchOptions{Dir: t.TempDir(), URL: url}, want)
+		if ok {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, ErrMismatch)
+		}
+	}
+}
+
+// TestFetchKeepsSecrets: a mirror's URL may hold a password or a signature.
+func TestFetchKeepsSecrets(t *testing.T) {
+	for _, url := range []string{
+		"https://user:hunter2@mirror.test/test.jsonl?sig=hunter2",
+		"https://user:hunter2@mirror.test:port/test.jsonl",
+		"https://mirror.test/\x7fhunter2",
+	} {
+		_, err := fetch(t.Context(), FetchOptions{Dir: t.TempDir(), URL: url, Client: &http.Client{Transport: offline{}}}, pinOf(body, 2))
+		var fe *FetchError
+		require.ErrorAs(t, err, &fe)
+		assert.NotContains(t, fmt.Sprintf("%v %+v", err, *fe), "hunter2")
+	}
+}
+
+// TestFetchRemovesStale: kill -9 leaves a temporary file; a later download
+// removes it, but not one that may still be written.
+func TestFetchRemovesStale(t *testing.T) {
+	dir := t.TempDir()
+	old, fresh := filepath.Join(dir, ".test-1.tmp"), filepath.Join(dir, ".test-2.tmp")
+	for _, name := range []string{old, fresh} {
+		require.NoError(t, os.WriteFile(name, []byte(body[:9]), 0o600))
+	}
+	hourAgo := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(old, hourAgo, hourAgo))
+	url, _ := server(t, serve(body))
+	path, err := fetch(t.Context(), FetchOptions{Dir: dir, URL: url}, pinOf(body, 2))
+	require.NoError(t, err)
+	onlyFile(t, dir, filepath.Base(fresh), filepath.Base(path))
 }
 
 func TestFetchDefaults(t *testing.T) {
@@ -226,7 +298,7 @@ func TestFetchRealSplit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "test-"+TestSHA256[:12]+".jsonl")
 	require.NoError(t, os.WriteFile(path, packed, 0o600))
-	d, err := Test(t.Context(), FetchOptions{Dir: dir, Client: &http.Client{Transport: offline{}}})
+	d, err := LoadTestSplit(t.Context(), FetchOptions{Dir: dir, Client: &http.Client{Transport: offline{}}})
 	require.NoError(t, err)
 	assert.Equal(t, TestItems, d.Len())
 

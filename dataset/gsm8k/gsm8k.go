@@ -9,7 +9,7 @@
 //  1. Get the test split: [Fetch] downloads it once, at a pinned commit, and
 //     checks every byte; or put the file where its error says.
 //  2. [Load] it, or give [Options] to any loader of package dataset. Items are
-//     named gsm8k-0001, gsm8k-0002, … by their row.
+//     named gsm8k-0001, gsm8k-0002, … by their row. [LoadTestSplit] is both steps.
 //
 // The target is the number in canonical form: "#### 1,450,000" is "1450000".
 // The worked solution stays in the item's row (Item.Raw).
@@ -19,7 +19,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/big"
 	"strings"
 
 	"github.com/goevals/evals/dataset"
@@ -132,16 +131,20 @@ func Final(answer string) (string, error) {
 			valid = false
 		}
 	}
-	n, ok := new(big.Int).SetString(strings.ReplaceAll(digits, ",", ""), 10)
-	if !valid || !ok {
+	if !valid {
 		shown := text
 		if len(shown) > 60 {
 			shown = strings.ToValidUTF8(shown[:60], "") + "…"
 		}
 		return "", fmt.Errorf("%w: %q after the last %q is no integer", ErrAnswer, shown, marker)
 	}
-	if negative {
-		n.Neg(n)
+	// As text: a number would take the square of its length to convert.
+	digits = strings.TrimLeft(strings.ReplaceAll(digits, ",", ""), "0")
+	switch {
+	case digits == "":
+		return "0", nil
+	case negative:
+		return "-" + digits, nil
 	}
-	return n.String(), nil
+	return digits, nil
 }

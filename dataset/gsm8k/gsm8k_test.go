@@ -112,6 +112,14 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestFinalIsQuick: a row of hostile length costs no more than reading it.
+func TestFinalIsQuick(t *testing.T) {
+	digits := strings.Repeat("7", 20_000_000)
+	got, err := Final(marker + " 000" + digits)
+	require.NoError(t, err)
+	assert.True(t, got == digits, "digit for digit")
+}
+
 // TestSelfCheck: every row without a final integer is listed.
 func TestSelfCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.jsonl")

@@ -120,3 +120,23 @@ func TestOptionsDoNotShare(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 3, s.parallel, "a group keeps what it was given")
 }
+
+// FuzzKnobs: no value makes a setting panic, and what is taken makes sense.
+func FuzzKnobs(f *testing.F) {
+	for _, s := range []string{"", "0", "1", "-1", "all", "none", "5/7", "a,b", `["a"]`, "true", "90s", "0.5", "NaN", "1e999", "auto", "\xff"} {
+		f.Add(uint8(0), s)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, value string) {
+		k := knobs[int(which)%len(knobs)]
+		s := defaults()
+		if k.set(&s, value) != nil {
+			return
+		}
+		if s.parallel < 1 || s.attempts < 1 || s.samples < 1 || s.limit < 0 || s.sample.n < 0 || s.itemTimeout < 0 || s.attemptTimeout < 0 {
+			t.Errorf("%s=%q gives %+v", k.name, value, s)
+		}
+		if err := s.gate.Check(); err != nil {
+			t.Errorf("%s=%q: %v", k.name, value, err)
+		}
+	})
+}

@@ -33,6 +33,7 @@ type body struct {
 	mu     sync.Mutex
 	watch  *Watch
 	ended  bool // the end or an error was read
+	told   bool // the call was reported
 	closed bool
 }
 
@@ -55,6 +56,10 @@ func (b *body) Read(p []byte) (int, error) {
 		}
 	}
 	if err == nil {
+		// Some SDKs never close a stream that said it was over.
+		if s := &b.watch.s; s.DoneAt > 0 && !s.Failed {
+			b.finish(at, nil)
+		}
 		return n, nil
 	}
 	if err == io.EOF {
@@ -73,8 +78,12 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// finish reports the call; err is nil or io.EOF for a good end.
+// finish reports the call, once; err is nil or io.EOF for a good end.
 func (b *body) finish(at time.Duration, err error) {
+	if b.told {
+		return
+	}
+	b.told = true
 	s := b.watch.State()
 	if s.DoneAt > 0 {
 		at = s.DoneAt

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"sync"
 	"time"
 
@@ -78,20 +77,29 @@ func (c *call) end(s WatchState, at time.Duration, err error) {
 
 // logCall logs the call once, if it was one to a model.
 func (c *call) logCall(s WatchState, at time.Duration, err error) {
-	if !c.log || !s.Answer && !IsModelCall(c.method, c.path) {
+	if !c.log || !s.Answer && !IsModelCall(c.method, c.path) || c.redirected() {
 		return
 	}
 	c.once.Do(func() {
 		llm.LogCall(c.ctx, llm.Call{
 			Response: llm.Response{
-				Finish: llm.FinishReason(s.Finish), Usage: s.Usage, Model: s.Model, ID: s.ID,
+				Finish: llm.FinishReason(c.mask(s.Finish)), Usage: s.Usage, Model: c.mask(s.Model), ID: c.mask(s.ID),
 				Timing:   llm.Timing{Start: c.start, FirstToken: s.FirstToken, Total: at},
-				Replayed: c.replayed, Warnings: slices.Clone(s.Warnings),
+				Replayed: c.replayed, Warnings: maskAll(s.Warnings, c.secrets),
 			},
 			Err: c.failure(s, err),
 		})
 	})
 }
+
+// redirected reports whether the answer only points elsewhere: the call that
+// follows it is the one to count.
+func (c *call) redirected() bool {
+	return c.status >= 300 && c.status < 400 && c.header.Get("Location") != ""
+}
+
+// mask removes the call's secrets from what a server named.
+func (c *call) mask(s string) string { return string(maskBytes([]byte(s), c.secrets)) }
 
 // failure is the error that a logged call ended with, nil for a good one.
 func (c *call) failure(s WatchState, err error) error {

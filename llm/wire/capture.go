@@ -70,6 +70,10 @@ func (c *Capture) Get() Captured {
 	g.Header = g.Header.Clone()
 	g.Body = maskBytes(g.Body, c.secrets)
 	g.Request = maskBytes(g.Request, c.secrets)
+	for _, s := range []*string{&g.URL, &g.Model, &g.ID, &g.Finish} {
+		*s = string(maskBytes([]byte(*s), c.secrets))
+	}
+	g.Warnings = maskAll(g.Warnings, c.secrets)
 	for _, vs := range g.Header {
 		for i, v := range vs {
 			vs[i] = Mask(v, c.secrets...)

@@ -58,6 +58,7 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 	if c.Choices != nil || c.Candidates != nil || isSet(c.Usage) || isSet(c.UsageMetadata) {
 		w.s.Answer = true
 	}
+	w.says = w.says || c.Choices != nil || c.Candidates != nil || c.Feedback.BlockReason != ""
 	w.identify(c)
 	w.counts.merge(c.Usage)
 	w.counts.merge(c.UsageMetadata)
@@ -76,7 +77,7 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 		w.choice(ca.Index, ca.FinishReason)
 	}
 	if c.Feedback.BlockReason != "" {
-		w.s.Answer, w.s.Finish = true, c.Feedback.BlockReason
+		w.s.Answer, w.s.Finish = true, short(c.Feedback.BlockReason)
 		w.done(at)
 	}
 	w.typed(c, at)
@@ -85,14 +86,22 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 func (w *Watch) identify(c chunk) {
 	for _, v := range []string{c.ID, c.ResponseID} {
 		if v != "" && w.s.ID == "" {
-			w.s.ID = v
+			w.s.ID = short(v)
 		}
 	}
 	for _, v := range []string{c.Model, c.ModelVersion} {
 		if v != "" {
-			w.s.Model = v
+			w.s.Model = short(v)
 		}
 	}
+}
+
+// short keeps a server from filling records with a name: no real one is longer.
+func short(s string) string {
+	if len(s) > 256 {
+		return strings.ToValidUTF8(s[:256], "") + "…"
+	}
+	return s
 }
 
 // choice notes that a choice was seen, and its finish reason if it has one.
@@ -105,7 +114,7 @@ func (w *Watch) choice(index int, reason string) {
 			w.choices[index] = false
 		}
 	} else {
-		w.choices[index], w.s.Finish = true, reason
+		w.choices[index], w.s.Finish = true, short(reason)
 	}
 	for _, finished := range w.choices {
 		if !finished {
@@ -118,6 +127,9 @@ func (w *Watch) choice(index int, reason string) {
 // typed reads the events of APIs that name them: OpenAI's responses and
 // Anthropic's messages.
 func (w *Watch) typed(c chunk, at time.Duration) {
+	for _, prefix := range []string{"response.", "message_", "content_block_"} {
+		w.says = w.says || strings.HasPrefix(c.Type, prefix)
+	}
 	switch c.Type {
 	case "response.completed", "response.incomplete", "response.failed":
 		w.s.Answer = true

@@ -88,7 +88,7 @@ func (s *splitter) write(p []byte, emit func(Event)) {
 		i := lineEnd(p)
 		if i < 0 {
 			s.line = append(s.line, p...)
-			s.tooLong = len(s.line)+len(s.data) > maxEvent
+			s.limit()
 			return
 		}
 		s.cr = p[i] == '\r'
@@ -99,8 +99,15 @@ func (s *splitter) write(p []byte, emit func(Event)) {
 			s.endLine(s.line, emit)
 			s.line = s.line[:0]
 		}
-		s.tooLong = len(s.data) > maxEvent
+		s.limit()
 		p = p[i+1:]
+	}
+}
+
+// limit gives up on an event that is too long, and frees what is held of it.
+func (s *splitter) limit() {
+	if len(s.line)+len(s.data) > maxEvent {
+		s.tooLong, s.line, s.data = true, nil, nil
 	}
 }
 
@@ -119,6 +126,9 @@ func lineEnd(p []byte) int {
 
 // flush ends the stream: a last line or event that nothing follows counts.
 func (s *splitter) flush(emit func(Event)) {
+	if s.tooLong {
+		return
+	}
 	if len(s.line) > 0 {
 		s.endLine(s.line, emit)
 		s.line = s.line[:0]

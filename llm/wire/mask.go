@@ -18,13 +18,19 @@ const masked = "[masked]"
 // are called with keys such as "x" and "none", which stand in any text.
 const minSecret = 8
 
-var secretHeaders = []string{"Authorization", "Proxy-Authorization", "X-Api-Key", "Api-Key", "X-Goog-Api-Key", "Cookie"}
+// secretHeaders and secretEndings say which headers hold keys. Endings catch
+// the headers that gateways invent: X-Acme-Api-Key, X-Acme-Token.
+var (
+	secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
+	secretEndings = []string{"api-key", "apikey", "-token", "-secret", "subscription-key", "auth-key"}
+)
 
-var secretParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token"}
+var secretParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "client_secret", "subscription-key"}
 
 var secretShapes = []*regexp.Regexp{
 	regexp.MustCompile(`(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`(?i)([?&](?:key|api[-_]?key|access_token|token)=)[^&\s"'<>]+`),
+	regexp.MustCompile(`(?i)([?&](?:key|api[-_]?key|access_token|token|client_secret|subscription-key)=)[^&\s"'<>]+`),
+	regexp.MustCompile(`(://[^/\s"'<>@:]*:)[^/\s"'<>@]+(@)`), // a password in a URL
 	regexp.MustCompile(`(?i)(\b(?:x-api-key|api-key|x-goog-api-key)["']?\s*[:=]\s*\[?["']?)[A-Za-z0-9._~+/=-]{8,}`),
 	regexp.MustCompile(`()\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,})`),
 }
@@ -36,7 +42,7 @@ var secretShapes = []*regexp.Regexp{
 func Mask(s string, secrets ...string) string {
 	s = string(maskBytes([]byte(s), secrets))
 	for _, re := range secretShapes {
-		s = re.ReplaceAllString(s, "${1}"+masked)
+		s = re.ReplaceAllString(s, "${1}"+masked+"${2}")
 	}
 	return s
 }
@@ -61,12 +67,13 @@ func maskBytes(b []byte, secrets []string) []byte {
 }
 
 // Spellings are the ways in which a secret may stand in a text: as it is,
-// escaped for a URL, and escaped for a JSON string. It is empty for "".
+// escaped for a URL, escaped for a JSON string, and in base64 (its beginning,
+// since the end depends on what follows). It is empty for "".
 func Spellings(secret string) []string {
 	if secret == "" {
 		return nil
 	}
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
+	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), (&url.URL{Path: "/" + secret}).EscapedPath()[1:]}
 	if j, err := json.Marshal(secret); err == nil {
 		forms = append(forms, string(j[1:len(j)-1]))
 	}
@@ -75,6 +82,11 @@ func Spellings(secret string) []string {
 	enc.SetEscapeHTML(false)
 	if enc.Encode(secret) == nil {
 		forms = append(forms, strings.Trim(strings.TrimSpace(plain.String()), `"`))
+	}
+	// A key in base64, wherever it begins a text that was encoded whole. The
+	// last bytes depend on what follows it.
+	if n := len(secret) / 3 * 3; n >= minSecret {
+		forms = append(forms, base64.StdEncoding.EncodeToString([]byte(secret[:n])), base64.URLEncoding.EncodeToString([]byte(secret[:n])))
 	}
 	slices.Sort(forms)
 	forms = slices.Compact(forms)
@@ -94,8 +106,11 @@ func Secrets(req *http.Request) []string {
 			out = append(out, v)
 		}
 	}
-	for _, h := range secretHeaders {
-		for _, v := range req.Header.Values(h) {
+	for h, vs := range req.Header {
+		if !isSecretHeader(h) {
+			continue
+		}
+		for _, v := range vs {
 			scheme, rest, ok := strings.Cut(v, " ")
 			if !ok || strings.EqualFold(h, "Cookie") {
 				add(v)
@@ -122,6 +137,20 @@ func Secrets(req *http.Request) []string {
 	}
 	if pw, ok := req.URL.User.Password(); ok {
 		add(pw)
+	}
+	return out
+}
+
+func isSecretHeader(name string) bool {
+	return slices.ContainsFunc(secretHeaders, func(h string) bool { return strings.EqualFold(name, h) }) ||
+		slices.ContainsFunc(secretEndings, func(e string) bool { return strings.HasSuffix(strings.ToLower(name), e) })
+}
+
+// maskAll masks texts for people.
+func maskAll(texts, secrets []string) []string {
+	var out []string
+	for _, s := range texts {
+		out = append(out, Mask(s, secrets...))
 	}
 	return out
 }

@@ -67,7 +67,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	out, err := t.prepare(c, req)
 	if err != nil {
 		closeBody(req)
-		return nil, err
+		return nil, MaskError(err, c.secrets...)
 	}
 	resp, err := t.chain(ctx).RoundTrip(out)
 	if err != nil {

@@ -86,7 +86,11 @@ func (c *usageCounts) note(name string, raw json.RawMessage) {
 	if c.bad == nil {
 		c.bad = map[string]string{}
 	}
-	c.bad[name] = fmt.Sprintf("%.40s", raw)
+	text := string(raw)
+	if len(text) > 24 { // no count is: do not repeat what it may be
+		text = fmt.Sprintf("%.1s… of %d bytes", text, len(text))
+	}
+	c.bad[name] = text
 }
 
 // wholeNumber reads a JSON number that is a whole one, however it is spelled,

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"mime"
 	"net/http"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type Watch struct {
 	kind    bodyKind
 	model   bool // the path is one of a model's, so that an empty stream is a cut one
+	says    bool // the stream is of an API that says when it is over
 	split   splitter
 	json    []byte
 	limit   int
@@ -77,6 +79,9 @@ func NewWatch(method, path string, header http.Header) *Watch {
 	encoded := header.Get("Content-Encoding")
 	switch {
 	case encoded != "" && encoded != "identity":
+		if w.model {
+			w.s.Warnings = append(w.s.Warnings, fmt.Sprintf("usage is unknown: the SDK asked for the content encoding %.20q, which is not read along", encoded))
+		}
 	case media == "text/event-stream":
 		w.kind, w.s.Stream = eventBody, true
 	case media == "application/json" || strings.HasSuffix(media, "+json") || media == "" && w.model:
@@ -135,9 +140,10 @@ func (w *Watch) End(at time.Duration) {
 
 // Whole reports whether a body that has ended did so as an answer should: a
 // stream must have said that it was over. It is true for everything that is
-// not a model's answer.
+// not a model's answer, and for streams of APIs whose end it does not know
+// (speech, images): a good stream must not be taken for a cut one.
 func (w *Watch) Whole() bool {
-	if !w.s.Stream || !w.s.Answer && !w.model {
+	if !w.s.Stream || !w.says && !w.model || w.split.tooLong {
 		return true
 	}
 	return w.s.Done
@@ -149,7 +155,7 @@ func (w *Watch) State() WatchState {
 	var warns []string
 	s.Usage, warns = w.counts.usage()
 	s.Warnings = append(s.Warnings, warns...)
-	if w.cut {
+	if w.cut || w.split.tooLong {
 		s.Warnings = append(s.Warnings, "usage is unknown: the answer is too long to be read along")
 	}
 	return s

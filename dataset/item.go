@@ -67,8 +67,10 @@ func (it Item) Metadata() (map[string]any, error) {
 }
 
 // Decode decodes the whole row into v, which is a pointer to a struct with
-// encoding/json tags or to a map. The row's syntax was checked at load; an
-// error means that the row's columns do not fit v, or, as [ErrNoRow], that the
+// encoding/json tags or to a map. As encoding/json does, it takes a column for
+// a field whose name differs in case only; of two such columns the later one
+// counts, so that rows with both are better decoded into a map. The row's
+// syntax was checked at load; an error means that the row's columns do not fit v, or, as [ErrNoRow], that the
 // item was made in code without Raw.
 func (it Item) Decode(v any) error {
 	if it.Raw == nil {

@@ -137,7 +137,7 @@ func (w *work) decode(r *rowReader, maxLine int) {
 	if w.line == 1 {
 		data = bytes.TrimPrefix(data, utf8BOM)
 	}
-	w.rows = make([]decodedRow, 0, 64)
+	w.rows = make([]decodedRow, 0, min(1+bytes.Count(data, []byte{'\n'}), 1024)) // not one for each of many blank lines
 	for n := 0; len(data) > 0; n++ {
 		line, rest, ended := bytes.Cut(data, []byte{'\n'})
 		data = rest

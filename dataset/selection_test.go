@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -103,6 +104,13 @@ func TestShards(t *testing.T) {
 			assert.Equal(t, 1, times, id)
 		}
 	}
+	var of7 []int
+	for i := range 20 {
+		of7 = append(of7, shardOf("r"+itoa(i+1), 7))
+	}
+	assert.Equal(t, shardsOf7, of7)
+	both, _ := selected(t, rows(100), Sample(5, math.MaxUint64), Shard(2, 3))
+	assert.Equal(t, sampleOfShard, both, "a sample is of its shard")
 	assert.Equal(t, shardsOf4, []int{shardOf("r1", 4), shardOf("r2", 4), shardOf("r3", 4), shardOf("", 4), shardOf("é", 4)})
 }
 
@@ -204,4 +212,6 @@ func TestConcurrentUse(t *testing.T) {
 var (
 	sample5of100seed42 = []string{"r12", "r19", "r44", "r77", "r95"}
 	shardsOf4          = []int{4, 4, 4, 4, 4} // of r1, r2, r3, the empty text, é
+	shardsOf7          = []int{4, 3, 4, 3, 1, 7, 4, 5, 1, 4, 4, 5, 3, 2, 3, 6, 3, 2, 5, 5}
+	sampleOfShard      = []string{"r18", "r29", "r60", "r84", "r98"}
 )

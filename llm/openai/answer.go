@@ -160,10 +160,10 @@ func (a *answer) add(data []byte, whole bool) error {
 		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
 	}
 	if c.ID != "" && a.id == "" {
-		a.id = c.ID
+		a.id = cut(c.ID, maxCode)
 	}
 	if c.Model != "" {
-		a.model = c.Model
+		a.model = cut(c.Model, maxCode)
 	}
 	for _, u := range []json.RawMessage{c.Groq.Usage, c.Usage} {
 		if len(u) > 0 && string(u) != "null" {
@@ -185,7 +185,7 @@ func (a *answer) add(data []byte, whole bool) error {
 		a.text.WriteString(ch.Text)
 		var f string
 		if json.Unmarshal(ch.Finish, &f) == nil && f != "" {
-			a.finish = f
+			a.finish = cut(f, maxCode)
 		}
 	}
 	return nil

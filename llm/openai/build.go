@@ -47,7 +47,7 @@ func (c *Client) build(base *url.URL, req llm.Request) (sdk.ChatCompletionReques
 	maps.Copy(fields, c.cfg.Extra)
 	for name, v := range req.Extra {
 		if v != nil && !json.Valid(v) {
-			return out, nil, c.refuse("Request.Extra[%q] is not JSON: %.80q", name, v)
+			return out, nil, c.refuse("Request.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
 		}
 		fields[name] = v
 	}

@@ -29,8 +29,24 @@ func httpClient(c Config) *http.Client {
 	if c.HTTPClient != nil {
 		hc = *c.HTTPClient
 	}
+	if hc.CheckRedirect == nil {
+		hc.CheckRedirect = checkRedirect
+	}
 	hc.Transport = wire.Transport{Base: guard{base: hc.Transport, cfg: c}, Provider: c.Provider}
 	return &hc
+}
+
+// checkRedirect follows a redirect only where it stays the same request to the
+// same host. net/http would turn a POST into a GET, and would carry the keys
+// in headers of one's own (Api-Key) to wherever the server points.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	same := req.Method == first.Method && req.URL.Hostname() == first.URL.Hostname() &&
+		(req.URL.Scheme == first.URL.Scheme || req.URL.Scheme == "https")
+	if !same || len(via) >= 10 {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 // guard refuses a call without a key just before it would leave the process:
@@ -77,6 +93,7 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 		resp.Timing.FirstToken = got.FirstToken
 	}
 	resp.Replayed = got.Replayed
+	ex.hide(&resp)
 	err = c.failure(ctx, ex, &resp, err)
 	if got.Calls > 0 {
 		llm.LogCall(ctx, llm.Call{Response: resp, Err: err})

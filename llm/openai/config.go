@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // The variables that are read where [Config] says nothing else.
@@ -72,7 +73,7 @@ func (c Config) New() *Client {
 	}
 	for name, v := range c.Extra {
 		if v != nil && !json.Valid(v) {
-			panic(fmt.Sprintf("openai: Config.Extra[%q] is not JSON: %.80q", name, v))
+			panic(fmt.Sprintf("openai: Config.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v))
 		}
 	}
 	switch c.MaxTokensField {
@@ -93,9 +94,9 @@ func parseBase(s string) (*url.URL, error) {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("is no URL: %q", s)
+		return nil, fmt.Errorf("is no URL: %q", wire.Mask(s))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("is %q: want http:// or https:// and a host, such as %s", s, DefaultBaseURL)
+		return nil, fmt.Errorf("is %q: want http:// or https:// and a host, such as %s", wire.Mask(s), DefaultBaseURL)
 	}
 	return u, nil
 }

@@ -7,7 +7,9 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strings"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -23,6 +25,8 @@ type exchange struct {
 	stream bool
 	key    string
 
+	secrets []string // of the request: not to be shown
+
 	status int
 	head   http.Header
 	body   []byte
@@ -36,6 +40,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	for k, vs := range x.header {
 		req.Header[http.CanonicalHeaderKey(k)] = vs
 	}
+	x.secrets = wire.Secrets(req)
 	if !x.stream {
 		// go-openai sends no Accept of use otherwise.
 		req.Header.Set("Accept", "application/json")
@@ -62,6 +67,36 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(b))
 	return resp, nil
+}
+
+// mask removes the request's keys from the beginning of a text, which is far
+// longer than what is shown of it.
+func (x *exchange) mask(s string) string { return wire.Mask(s[:min(len(s), 16<<10)], x.secrets...) }
+
+// hide removes the key itself from an answer. A server that sends it back must
+// not bring it into journals and logs; what looks like some other key stays.
+func (x *exchange) hide(r *llm.Response) {
+	texts := []*string{&r.Text, &r.Reasoning, &r.Refusal, &r.Model, &r.ID, (*string)(&r.Finish)}
+	for i := range r.ToolCalls {
+		c := &r.ToolCalls[i]
+		texts = append(texts, &c.ID, &c.Name, &c.Arguments)
+	}
+	for i := range r.Warnings {
+		texts = append(texts, &r.Warnings[i])
+	}
+	found := false
+	for _, secret := range x.secrets {
+		for _, form := range wire.Spellings(secret) {
+			for _, s := range texts {
+				if strings.Contains(*s, form) {
+					*s, found = strings.ReplaceAll(*s, form, "[masked]"), true
+				}
+			}
+		}
+	}
+	if found {
+		r.Warnings = append(r.Warnings, "the answer held the key of the request, which was removed")
+	}
 }
 
 func isEventStream(h http.Header) bool {

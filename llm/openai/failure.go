@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,8 +20,12 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// maxMessage is how much of a server's own words an error keeps, in bytes.
-const maxMessage = 600
+// How much of a server's own words is kept, in bytes: of a message, and of a
+// code or another name.
+const (
+	maxMessage = 600
+	maxCode    = 256
+)
 
 // failure turns what went wrong into an *llm.Error: by the error's type first,
 // then by the server's code, then by the status, and by its words last.
@@ -36,7 +41,7 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	switch {
 	case errors.As(err, &known):
 		k := *known
-		k.Message, k.Err = wire.Mask(k.Message, ex.key), wire.MaskError(k.Err, ex.key)
+		k.Message, k.Err = ex.mask(k.Message), wire.MaskError(k.Err, ex.secrets...)
 		return &k
 	case errors.As(err, &bad):
 		c.refused(out, ex, bad)
@@ -62,8 +67,8 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	default:
 		out.Kind, out.Err = llm.KindConnection, err
 	}
-	out.Message = wire.Mask(out.Message, ex.key)
-	out.Err = wire.MaskError(out.Err, ex.key)
+	out.Message = ex.mask(out.Message)
+	out.Err = wire.MaskError(out.Err, ex.secrets...)
 	return out
 }
 
@@ -88,8 +93,11 @@ func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
 	if status == http.StatusOK && d.status >= 400 {
 		status = d.status // an error sent after the status had gone out
 	}
-	out.Code, out.Message = d.code, cut(d.message)
+	// Masked before it is cut: half a key is one too much.
+	out.Code, out.Message = cut(ex.mask(d.code), maxCode), cut(ex.mask(d.message), maxMessage)
 	switch {
+	case ex.status >= 300 && ex.status < 400:
+		out.Kind, out.Message = llm.KindBadResponse, redirected(ex)
 	case !bad.isErr && d.message == "":
 		out.Kind = llm.KindBadResponse
 		out.Message = describe(bad.why, ex)
@@ -97,7 +105,7 @@ func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
 		out.Kind = kind(status, d)
 		out.Message = describe(bad.why, ex)
 		if len(ex.body) == 0 && len(bad.body) > 0 {
-			out.Message = fmt.Sprintf("%s: %q", bad.why, excerpt(bad.body))
+			out.Message = fmt.Sprintf("%s: %q", bad.why, excerpt(bad.body, ex))
 		}
 	default:
 		out.Kind = kind(status, d)
@@ -114,7 +122,7 @@ func describe(why string, ex *exchange) string {
 		media = "none"
 	}
 	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, media)
-	if e := excerpt(ex.body); e != "" {
+	if e := excerpt(ex.body, ex); e != "" {
 		s += fmt.Sprintf(": %q", e)
 	}
 	return s
@@ -122,28 +130,32 @@ func describe(why string, ex *exchange) string {
 
 var tags = regexp.MustCompile(`(?s)<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>`)
 
-// excerpt is the beginning of a body's text, HTML tags removed.
-func excerpt(b []byte) string {
-	if len(b) > 16<<10 {
-		b = b[:16<<10]
-	}
-	s := string(b)
+// excerpt is the beginning of a body's text, HTML tags and keys removed.
+func excerpt(b []byte, ex *exchange) string {
+	s := ex.mask(string(b[:min(len(b), 16<<10)]))
 	if strings.HasPrefix(strings.TrimSpace(s), "<") {
 		s = tags.ReplaceAllString(s, " ")
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > 200 {
-		s = strings.ToValidUTF8(s[:200], "") + "…"
+	return cut(s, 200)
+}
+
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
 	return s
 }
 
-func cut(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
+// redirected says where a server that answers with a redirect points to.
+func redirected(ex *exchange) string {
+	to := "nowhere"
+	if u, err := url.Parse(ex.head.Get("Location")); err == nil && ex.head.Get("Location") != "" {
+		u.RawQuery, u.User, u.Fragment = "", nil, ""
+		to = fmt.Sprintf("%q", cut(ex.mask(u.String()), 200))
 	}
-	return s
+	return fmt.Sprintf("the server redirects to %s, where the request was not sent: set BaseURL to the API's own address", to)
 }
 
 // detail is what an error body says, whichever of its shapes it has.

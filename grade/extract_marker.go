@@ -118,6 +118,8 @@ func hashMarks(text string) []answerMark {
 		lead := strings.TrimLeft(line, " \t*_`$\\({[=:\"'+-−–US£€¥")
 		number := startsNumber(lead)
 		switch {
+		case isBlank(line) && closesHash(text[:start], marks):
+			continue
 		case number && lastLine:
 		case number && !isListLabel(lead) && (end-start == 4 || len(strings.Fields(line)) <= 4):
 		case end-start != 4:
@@ -130,6 +132,16 @@ func hashMarks(text string) []answerMark {
 		marks = append(marks, answerMark{markHash, "####", start, end, -1, false})
 	}
 	return marks
+}
+
+// closesHash reports that a run of # behind text closes a heading that is
+// already a mark: "#### 18 ####".
+func closesHash(text string, marks []answerMark) bool {
+	if len(marks) == 0 {
+		return false
+	}
+	between := text[marks[len(marks)-1].end:]
+	return strings.IndexByte(between, '\n') < 0 && hasWord(between)
 }
 
 // startsNumber reports whether s begins as a number does.

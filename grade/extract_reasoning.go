@@ -8,6 +8,7 @@ var reasoningNames = map[string]bool{
 	"think": true, "thinking": true, "thought": true, "thoughts": true, "reasoning": true,
 	"reasoning_content": true, "thinking_process": true, "antthinking": true, "analysis": true,
 	"reflection": true, "scratchpad": true, "inner_monologue": true, "chain_of_thought": true, "cot": true,
+	"inner_thoughts": true, "inner_thought": true, "internal_thoughts": true, "internal_reasoning": true, "thought_process": true, "think_process": true, "deep_think": true, "deepthink": true, "think_step_by_step": true,
 }
 
 // reasoningTokens are the spellings that are no tags.
@@ -20,6 +21,8 @@ var reasoningTokens = []struct {
 	{"<|channel>thought", "channel", false}, {"<channel|>", "channel", true},
 	{"<unused94>thought", "unused", false}, {"<unused95>", "unused", true},
 	{"<|think|>", "|think|", false}, {"<|/think|>", "|think|", true}, {"</|think|>", "|think|", true},
+	{"&lt;think&gt;", "&lt;think&gt;", false}, {"&lt;/think&gt;", "&lt;think&gt;", true},
+	{"&lt;thinking&gt;", "&lt;thinking&gt;", false}, {"&lt;/thinking&gt;", "&lt;thinking&gt;", true},
 	{"[think]", "[think]", false}, {"[/think]", "[think]", true},
 	{"◁think▷", "◁think▷", false}, {"◁/think▷", "◁think▷", true},
 }
@@ -100,7 +103,7 @@ func closers(tags []reasoningTag) (next []int, last int) {
 func reasoningTags(text string) []reasoningTag {
 	var tags []reasoningTag
 	for i := 0; i < len(text); {
-		k := strings.IndexAny(text[i:], "<[◁")
+		k := strings.IndexAny(text[i:], "<[◁&")
 		if k < 0 {
 			break
 		}

@@ -10,7 +10,8 @@ import (
 // colon follows: "Question:", "**Q:**", "### Problem 2:". Lower case.
 var turnWords = []string{
 	"new question", "next question", "question", "q", "problem", "exercise", "example", "human", "user", "student",
-	"instruction", "input", "prompt", "new problem", "next problem",
+	"instruction", "input", "prompt", "new problem", "next problem", "task", "follow-up question", "follow up question", "followup question", "another question",
+	"bonus question", "similar question", "similar problem", "another problem", "practice problem", "practice question",
 	"frage", "aufgabe", "pregunta", "problema", "domanda", "pergunta", "vraag", "pytanie", "swali", "soru",
 	"вопрос", "Вопрос", "задача", "Задача", "问题", "問題", "题目", "質問", "질문", "문제", "প্রশ্ন", "ప్రశ్న", "คำถาม", "โจทย์", "प्रश्न",
 }
@@ -62,8 +63,12 @@ func finalTurn(text, input string) string {
 			}
 			m++
 		}
-		if after, ok := turnStart(line); ok && (answered || len(marks) == 0 || marks[0].start > pos) &&
-			(answered || endsInAnswer(lastLine)) && !echoes(text[pos+after:], input) {
+		after, kind := turnStart(line)
+		begins := kind != noTurn && answered
+		if kind == turnColon && (len(marks) == 0 || marks[0].start > pos) {
+			begins = answered || endsInAnswer(lastLine)
+		}
+		if begins && !echoes(text[pos+after:], input) {
 			return text[:pos]
 		}
 		for here < len(marks) && marks[here].start < pos {
@@ -87,27 +92,51 @@ func endsInAnswer(line string) bool {
 	return strings.ContainsFunc(t, unicode.IsDigit) && !strings.HasSuffix(t, ":")
 }
 
-// turnStart reports whether line begins a new turn, and the offset behind the
-// colon.
-func turnStart(line string) (after int, ok bool) {
-	s := strings.TrimLeft(line, " \t#*_>")
+// A turnKind is how a line begins a new turn.
+type turnKind int
+
+const (
+	noTurn      turnKind = iota
+	turnColon            // "Question:", "**Problem 2:**", "1. Question:"
+	turnHeading          // "### Problem 2", "[Question]", "<question>"
+	turnItem             // "2. How far does the train travel in 3 hours?"
+)
+
+// turnStart reports how line begins a new turn, and the offset behind the word
+// that does. A heading and a list item may also stand inside an answer; only a
+// colon begins a turn where no answer is marked.
+func turnStart(line string) (after int, kind turnKind) {
+	s := strings.TrimLeft(line, " \t#*_>[<")
+	wrapped := strings.ContainsAny(line[:len(line)-len(s)], "#*_[<")
+	item := false
+	if t := strings.TrimLeft(s, "0123456789"); len(t) < len(s) && len(t) > 1 && (t[0] == '.' || t[0] == ')') && t[1] == ' ' {
+		s, item = strings.TrimLeft(t[1:], " *_"), true
+	}
 	for _, w := range turnWords {
 		if !hasFoldPrefix(s, w) && !strings.HasPrefix(s, w) {
 			continue
 		}
-		t := strings.TrimLeft(s[len(w):], " \t#.")
-		t = strings.TrimLeft(t, "0123456789")
-		if w == "example" && len(t) == len(strings.TrimLeft(s[len(w):], " \t#.")) {
+		number := strings.TrimLeft(s[len(w):], " \t#.")
+		t := strings.TrimLeft(number, "0123456789")
+		numbered := len(t) < len(number)
+		if w == "example" && !numbered {
 			continue // "Example:" illustrates, "Example 2:" is the next of a series
 		}
-		t = strings.TrimLeft(t, " \t*_)")
+		rest := strings.TrimLeft(t, " \t*_)]>")
 		for _, colon := range []string{":", "："} {
-			if strings.HasPrefix(t, colon) {
-				return len(line) - len(t) + len(colon), true
+			if strings.HasPrefix(rest, colon) {
+				return len(line) - len(rest) + len(colon), turnColon
 			}
 		}
+		element := strings.HasPrefix(t, ">") && strings.HasSuffix(line[:len(line)-len(s)], "<")
+		if (wrapped || numbered) && isBlank(rest) || element {
+			return len(line) - len(rest), turnHeading
+		}
 	}
-	return 0, false
+	if item && strings.ContainsFunc(s, unicode.IsDigit) && strings.HasSuffix(strings.TrimRight(s, " \t\r\n*_"), "?") {
+		return len(line) - len(s), turnItem
+	}
+	return 0, noTurn
 }
 
 // inlineTurn returns the offset in line of a new turn that begins in the middle

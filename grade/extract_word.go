@@ -9,7 +9,7 @@ import (
 // answerWords are the words for "answer", in lower case where they are ASCII;
 // others are listed in each case in which they begin.
 var answerWords = []string{
-	"answers", "answer", "ans", "antwort", "respuesta", "réponse", "Réponse", "RÉPONSE", "reponse",
+	"answers", "answer", "final result", "end result", "ans", "antwort", "respuesta", "réponse", "Réponse", "RÉPONSE", "reponse",
 	"ответ", "Ответ", "ОТВЕТ", "відповідь", "Відповідь", "risposta", "resposta", "antwoord", "odpowiedź", "Odpowiedź", "odpowiedz",
 	"odpověď", "Odpověď", "cevap", "svar", "vastaus", "válasz", "Válasz", "jibu", "jawaban", "απάντηση", "Απάντηση",
 	"đáp án", "Đáp án", "đáp số", "Đáp số", "răspuns", "Răspuns",
@@ -72,6 +72,9 @@ func wordMarkAt(text string, start, end int) (answerMark, bool) {
 	if next, _ := utf8.DecodeRuneInString(text[end:]); isGlue(first) && isGlue(next) {
 		return answerMark{}, false
 	}
+	if pastAnswer(text[:start]) {
+		return answerMark{}, false
+	}
 	after := skipWrap(text, end)
 	word := text[start:end]
 	if strings.EqualFold(word, "ans") && strings.HasPrefix(text[after:], ".") {
@@ -87,6 +90,21 @@ func wordMarkAt(text string, start, end int) (answerMark, bool) {
 		return answerMark{markIs, word + " is", start, skipIs(text, after+n), -1, false}, true
 	}
 	return longMark(text, word, start, after)
+}
+
+// pastWords before the word for "answer" make it one that was given up.
+var pastWords = []string{"first", "initial", "original", "previous", "earlier", "former", "old", "wrong", "incorrect"}
+
+// pastAnswer reports that before, which the word for "answer" follows, makes it
+// one that was given up: "my first answer was 5".
+func pastAnswer(before string) bool {
+	t := strings.TrimRight(before, " ")
+	for _, w := range pastWords {
+		if k := len(t) - len(w); k >= 0 && len(t) < len(before) && hasFoldPrefix(t[k:], w) && !gluesBefore(t[:k]) {
+			return true
+		}
+	}
+	return false
 }
 
 // longMark reads "answer to the question is", "answer (in dollars): ",

@@ -205,8 +205,15 @@ func readTail(s string, c coreNumber, loc locale) coreNumber {
 		c.end += n
 		return c
 	}
-	if strings.HasPrefix(s[c.end:], "/") && isDigitAt(s, c.end+1) {
-		d := readDigits(s, c.end+1, loc)
+	if c.integer == "10" && c.plain() {
+		if n, exp := tenRaised(s, c.end); n > 0 {
+			c.integer, c.exponent = "1", exp
+			c.end += n
+			return c
+		}
+	}
+	if slash := slashAt(s, c); slash > 0 {
+		d := readDigits(s, c.end+slash, loc)
 		c.end = d.end
 		switch {
 		case strings.HasPrefix(s[d.end:], "/") && isDigitAt(s, d.end+1):
@@ -228,11 +235,39 @@ func readTail(s string, c coreNumber, loc locale) coreNumber {
 	return readMixed(s, c, loc)
 }
 
-// readMixed reads the fraction of 2½, 2 ½, 3 1/2 and 3\frac{1}{2}.
+// slashAt returns the length of the slash that makes c the numerator of a
+// fraction, or 0. With blanks around it, it does so only in a proper fraction:
+// 1 / 2 has a value, 36 / 2 is a division that was not worked out.
+func slashAt(s string, c coreNumber) int {
+	if strings.HasPrefix(s[c.end:], "/") && isDigitAt(s, c.end+1) {
+		return 1
+	}
+	const spaced = " / "
+	if !c.plain() || !strings.HasPrefix(s[c.end:], spaced) {
+		return 0
+	}
+	at := c.end + len(spaced)
+	den := s[at : at+digitRun(s, at)]
+	rest := s[at+len(den):]
+	if den == "" || isGlue(firstRune(rest)) || strings.HasPrefix(strings.TrimLeft(rest[:min(len(rest), 4)], " ,."), "/") || !less(c.integer, den) {
+		return 0
+	}
+	return len(spaced)
+}
+
+// less reports a < b for digits without leading zeros, of at most four.
+func less(a, b string) bool {
+	return len(b) <= 4 && (len(a) < len(b) || len(a) == len(b) && a < b)
+}
+
+// readMixed reads the fraction of 2½, 2 ½, 3 1/2, 3 and 1/2 and 3\frac{1}{2}.
 func readMixed(s string, c coreNumber, loc locale) coreNumber {
 	i := c.end
 	for i < len(s) && s[i] == ' ' && i < c.end+2 {
 		i++
+	}
+	if i > c.end && strings.HasPrefix(s[i:], "and ") {
+		i += len("and ")
 	}
 	r, size := utf8.DecodeRuneInString(s[i:])
 	if _, ok := vulgarFractions[r]; ok {
@@ -251,7 +286,7 @@ func readMixed(s string, c coreNumber, loc locale) coreNumber {
 			b := digitRun(s, i+a+1)
 			r, _ := utf8.DecodeRuneInString(s[i+a+1+b:])
 			num, den := s[i:i+a], s[i+a+1:i+a+1+b]
-			if b > 0 && b <= 4 && !isGlue(r) && r != '/' && (len(num) < len(den) || len(num) == len(den) && num < den) {
+			if !isGlue(r) && r != '/' && less(num, den) {
 				c.mixed, c.numerator, c.over, c.end = true, num, den, i+a+1+b
 			}
 		}
@@ -336,16 +371,26 @@ func powerOfTenAt(s string, i int) (n int, exp string) {
 	if !strings.HasPrefix(t, "10") {
 		return 0, ""
 	}
-	t = t[2:]
-	at := min(len(s), i+32) - len(t)
+	at := min(len(s), i+32) - len(t) + len("10")
+	n, exp = tenRaised(s, at)
+	if n == 0 {
+		return 0, ""
+	}
+	return at + n - i, exp
+}
+
+// tenRaised returns the length of "^3", "^{3}" or "³" at s[i], behind a ten,
+// and the exponent.
+func tenRaised(s string, i int) (n int, exp string) {
+	t := s[i:min(len(s), i+32)]
 	if sup, size := superscripts(t); size > 0 {
-		return at + size - i, sup
+		return size, sup
 	}
 	if !strings.HasPrefix(t, "^") {
 		return 0, ""
 	}
 	t = strings.TrimLeft(t[1:], "{( ")
-	at = min(len(s), i+32) - len(t)
+	at := min(len(s), i+32) - len(t)
 	k := 0
 	if k < len(t) && (t[k] == '-' || t[k] == '+') {
 		k++

@@ -264,11 +264,18 @@ func (c *cleaner) html(i int) (string, int) {
 	case "p", "br", "div", "li", "ul", "ol", "tr", "td", "th", "table", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "center", "pre", "blockquote":
 		return "\n", n
 	case "sup", "sub":
-		if closing {
+		before, _ := utf8.DecodeLastRuneInString(c.src[:i])
+		switch {
+		case closing && len(c.src) > i+n && strings.ContainsRune("/⁄", firstRune(c.src[i+n:])):
+			return "", n
+		case closing:
 			return " ", n
-		}
-		if name == "sup" {
+		case name == "sub" && (before == '/' || before == '⁄'):
+			return "", n
+		case name == "sup" && (isGlue(before) || before == ')' || before == '}'):
 			return "^", n
+		case name == "sup":
+			return "", n
 		}
 		return "_", n
 	case "s", "del", "strike":

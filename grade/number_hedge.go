@@ -7,25 +7,30 @@ import (
 
 // hedgeWords before a number make it a bound or an approximation.
 var hedgeWords = []string{
+	"than or equal to", "at the very least", "at the very most", "no higher than", "no lower than", "exceed", "as many as", "as much as", "as few as", "as little as",
+	"in the neighborhood of", "in the neighbourhood of", "in the region of", "in the vicinity of", "on the order of", "in excess of", "upwards of", "more or less", "c.", "plus or minus",
 	"less than", "more than", "fewer than", "greater than", "smaller than", "larger than", "at least", "at most", "up to",
 	"no more than", "no less than", "no fewer than", "not more than", "not less than", "minimum of", "maximum of", "over", "under", "below", "above",
 	"exceeds", "exceeding", "about", "approximately", "approx.", "approx", "around", "roughly", "nearly", "almost", "circa", "ca.", "close to",
 	"slightly", "just over", "just under", "an estimated", "estimated at", "somewhere near", "near",
 	"etwa", "ungefähr", "rund", "mindestens", "höchstens", "weniger als", "mehr als", "environ", "au moins", "au plus", "moins de", "plus de",
-	"aproximadamente", "alrededor de", "unos", "al menos", "menos de", "más de", "circa", "примерно", "около", "более", "менее",
+	"aproximadamente", "alrededor de", "unos", "al menos", "menos de", "más de", "circa", "größer als", "kleiner als", "ungefaehr", "knapp",
+	"más o menos", "cerca de", "casi", "por lo menos", "como mínimo", "como máximo", "à peu près", "presque", "plus que", "moins que",
+	"pelo menos", "no mínimo", "no máximo", "mais de", "quase", "almeno", "al massimo", "più di", "meno di", "quasi", "ongeveer", "minstens", "hoogstens", "meer dan", "minder dan",
+	"примерно", "около", "более", "менее", "больше", "меньше", "по крайней мере", "почти", "приблизительно", "как минимум", "как максимум", "не более чем", "порядка",
 }
 
 // hedgeRunes do the same in scripts without blanks.
-var hedgeRunes = []string{"大约", "约为", "约", "大概", "超过", "不到", "至少", "最多", "約", "およそ", "약"}
+var hedgeRunes = []string{"大约", "约为", "约", "大概", "超过", "不到", "至少", "最多", "約", "およそ", "약", "大于", "小于", "多于", "少于", "等于或大于", "将近", "接近", "几乎", "至多", "少なくとも", "多くとも", "ほぼ", "およそ", "적어도", "최소", "최대", "거의", "대략"}
 
 // denials before a number say that it is not the answer.
 var denials = []string{
-	"not", "isn't", "isn’t", "wasn't", "wasn’t", "aren't", "aren’t", "never", "≠", "!=", "instead of", "rather than", "not equal to", "not the", "cannot be", "can't be", "nicht", "не", "不是",
+	"not", "isn't", "isn’t", "wasn't", "wasn’t", "aren't", "aren’t", "never", "≠", "!=", "anything but", "anything other than", "other than", "instead of", "rather than", "not equal to", "not the", "cannot be", "can't be", "nicht", "не", "不是",
 }
 
-// hedged finds the bound or approximation in front of t. before is the text
-// before t, cut at some length.
-func hedged(t *numberToken, before string) {
+// hedged finds the bound or approximation in front of t. before and after are
+// the text around t, cut at some length.
+func hedged(t *numberToken, before, after string) {
 	trimmed := strings.TrimRight(before, " \t*_`\"'({$")
 	if trimmed == "" {
 		return
@@ -34,7 +39,12 @@ func hedged(t *numberToken, before string) {
 	head := trimmed[:len(trimmed)-n]
 	found := ""
 	switch r {
-	case '<', '≤', '≥', '≦', '≧', '⩽', '⩾', '≲', '≳', '≪', '≫', '~', '≈', '≅', '≃', '∼', '～', '±', '∓':
+	case '<':
+		// The brackets of a template that was copied: "<42>".
+		if !strings.HasSuffix(before, "<") || !strings.HasPrefix(after, ">") || strings.HasPrefix(after, ">=") {
+			found = "<"
+		}
+	case '≤', '≥', '≦', '≧', '⩽', '⩾', '≲', '≳', '≪', '≫', '~', '≈', '≅', '≃', '∼', '～', '±', '∓':
 		found = string(r)
 	case '>':
 		if !arrow(head, before[len(trimmed):]) {
@@ -64,7 +74,7 @@ func hedged(t *numberToken, before string) {
 // hedgeWord returns the hedge that s ends in, as it stands there, or "".
 func hedgeWord(s string) string {
 	for _, w := range hedgeWords {
-		if k := len(s) - len(w); k >= 0 && hasFoldPrefix(s[k:], w) && !gluesBefore(s[:k]) {
+		if k := len(s) - len(w); k >= 0 && strings.EqualFold(s[k:], w) && !gluesBefore(s[:k]) {
 			return s[k:]
 		}
 	}
@@ -104,7 +114,7 @@ func denied(before string) bool {
 		return true
 	}
 	for _, w := range denials {
-		if k := len(trimmed) - len(w); k >= 0 && hasFoldPrefix(trimmed[k:], w) && !gluesBefore(trimmed[:k]) {
+		if k := len(trimmed) - len(w); k >= 0 && strings.EqualFold(trimmed[k:], w) && !gluesBefore(trimmed[:k]) {
 			return true
 		}
 	}
@@ -114,12 +124,14 @@ func denied(before string) bool {
 // hedgesBehind follow a number and make it a bound or an approximation.
 var hedgesBehind = []string{
 	"or more", "or less", "or fewer", "or greater", "or higher", "or lower", "or above", "or below", "or so", "or over", "or under", "and above", "and up", "and over",
-	"at most", "at least", "at minimum", "at a minimum", "give or take", "approximately", "approx", "minimum", "maximum", "plus or minus", "oder mehr", "oder weniger", "以上", "以下", "左右",
+	"at most", "at least", "at minimum", "at a minimum", "give or take", "approximately", "approx", "minimum", "maximum", "plus or minus", "or thereabouts", "or around", "more or less", "at the most", "at the least", "at the very least", "at the very most", "or better",
+	"oder mehr", "oder weniger", "o más", "o menos", "ou plus", "ou moins", "ou mais", "ou menos", "или более", "или больше", "или менее", "или меньше",
+	"以上", "以下", "左右", "上下", "未满", "未満", "ほど", "くらい", "ぐらい", "程度", "이상", "이하", "미만", "정도",
 }
 
 // hedgedBehind finds the bound or approximation behind t: "18 or more",
 // "18 <= x".
-func hedgedBehind(t *numberToken, after string) {
+func hedgedBehind(t *numberToken, before, after string) {
 	rest := strings.TrimLeft(after, " \t*_`\"')}$,(")
 	skipped := len(after) - len(rest)
 	if t.hedge != "" || rest == "" {
@@ -132,20 +144,55 @@ func hedgedBehind(t *numberToken, after string) {
 		if _, _, end, _ := elementAt(rest+">", 0); r == '<' && (end >= 0 || strings.HasPrefix(rest, "<|")) {
 			return
 		}
+		if r == '>' && skipped == 0 && strings.HasSuffix(before, "<") {
+			return
+		}
 		t.hedge = string(r)
 	case '≤', '≥', '⩽', '⩾', '≲', '≳', '±':
 		t.hedge = string(r)
 	default:
-		for _, w := range hedgesBehind {
-			if hasFoldPrefix(rest, w) && !isGlue(firstRune(rest[len(w):])) {
-				t.hedge, n = w, len(w)
-				break
-			}
+		at := 0
+		if t.hedge, at = hedgeBehindUnit(rest); t.hedge != "" {
+			n = at + len(t.hedge)
 		}
 	}
 	if t.hedge != "" {
 		t.end += skipped + n
 	}
+}
+
+// hedgeBehindUnit finds the hedge at the start of rest, or behind a unit of at
+// most two words: "eggs or more". It returns where it begins.
+func hedgeBehindUnit(rest string) (hedge string, at int) {
+	if k := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune(".;:!?\n(,。，", r) || '0' <= r && r <= '9' }); k >= 0 {
+		rest = rest[:k]
+	}
+	for _, w := range hedgesBehind {
+		at := indexFold(rest, w)
+		if at < 0 || isGlue(firstRune(rest[at+len(w):])) || gluesBefore(rest[:at]) {
+			continue
+		}
+		if at == 0 {
+			return w, 0
+		}
+		unit := strings.FieldsFunc(rest[:at], notWord)
+		if len(unit) == 0 || len(unit) > 2 || eqWords[strings.ToLower(unit[len(unit)-1])] || isGlue(firstRune(w)) && !strings.HasPrefix(w, "o") && !strings.HasPrefix(w, "at ") {
+			continue // "18 is the minimum" is a value
+		}
+		return w, at
+	}
+	return "", 0
+}
+
+// indexFold is strings.Index, blind to the case of ASCII letters. sub must be
+// lower case and s short.
+func indexFold(s, sub string) int {
+	for i := range len(s) - len(sub) + 1 {
+		if hasFoldPrefix(s[i:], sub) {
+			return i
+		}
+	}
+	return -1
 }
 
 // rejected reports whether the words behind a number take it back.

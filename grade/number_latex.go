@@ -24,6 +24,20 @@ var latexChars = map[string]string{
 	"textasciitilde": "~", "textless": "<", "textgreater": ">",
 }
 
+// lineEscape reports that the letters behind a backslash are those of a line
+// end that was escaped once too often, \nAnswer, and no command.
+func lineEscape(name string) bool {
+	if name == "" || name[0] != 'n' {
+		return false
+	}
+	for _, command := range []string{"nRightarrow", "nLeftarrow", "nLeftrightarrow", "nVdash", "nVDash"} {
+		if name == command {
+			return false
+		}
+	}
+	return len(name) == 1 || 'A' <= name[1] && name[1] <= 'Z'
+}
+
 // latex resolves the command at src[i].
 func (c *cleaner) latex(i int) (string, int) {
 	s := c.src[i:]
@@ -61,6 +75,9 @@ func (c *cleaner) latex(i int) (string, int) {
 			return " ", k + 1
 		}
 		return " ", n
+	}
+	if lineEscape(name) {
+		return "\n", 2
 	}
 	switch name {
 	case "begin", "end", "hspace", "vspace", "phantom", "color", "textcolor":

@@ -149,8 +149,8 @@ func (sc *numberScanner) number(i int) int {
 	if t.core.bad == "" && signOutside(before, s[t.end:]) {
 		t.core.bad = "a sign stands outside of its brackets"
 	}
-	hedged(&t, before)
-	hedgedBehind(&t, after)
+	hedged(&t, before, after)
+	hedgedBehind(&t, before, after)
 	if k := len(sc.tokens); k > 0 {
 		// "18 < 20": both numbers claim the sign; tokens must not overlap.
 		t.start = max(t.start, sc.tokens[k-1].end)
@@ -171,7 +171,7 @@ func (sc *numberScanner) raises(i int, sub string) bool {
 		return at > 0 && (isGlue(rune(sc.s[at-1])) || sc.s[at-1] == ')' || sc.s[at-1] == '}')
 	}
 	n := len(sc.tokens)
-	return n == 0 || strings.Trim(sc.s[sc.tokens[n-1].end:at], " )}") != ""
+	return n == 0 || at > 0 && hasLetterFirst(sc.s[at-1:]) || strings.Trim(sc.s[sc.tokens[n-1].end:at], " )}") != ""
 }
 
 // skipWord returns the end of the word that goes through s[i]: letters, digits
@@ -283,6 +283,7 @@ func (sc *numberScanner) follows(pos int) bool {
 func (sc *numberScanner) looseSign(t *numberToken, currency bool) bool {
 	head := strings.TrimRight(sc.s[:t.start], " ")
 	if len(head) == t.start || !strings.HasSuffix(head, "-") {
+		sc.wordSign(t, head)
 		return true
 	}
 	prev := strings.TrimRight(head[:len(head)-1], " ")
@@ -290,6 +291,33 @@ func (sc *numberScanner) looseSign(t *numberToken, currency bool) bool {
 		t.start, t.negative = len(head)-1, true
 	}
 	return true
+}
+
+// wordSign takes "negative" and "minus" before a number. Behind a number or a
+// thing, minus is an operator: "16 eggs minus 7".
+func (sc *numberScanner) wordSign(t *numberToken, head string) {
+	for _, w := range []string{"negative", "minus"} {
+		at := len(head) - len(w)
+		if at < 0 || len(head) == t.start || !hasFoldPrefix(head[at:], w) || gluesBefore(head[:at]) {
+			continue
+		}
+		before := strings.TrimRight(head[max(0, at-24):at], " \t*_`\"'({$")
+		if w == "minus" && !(before == "" && (at == 0 || sc.scope) || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, "=") || strings.HasSuffix(before, ":") || endsInIs(before)) {
+			return
+		}
+		t.start, t.negative = at, true
+		return
+	}
+}
+
+// endsInIs reports that a number that follows s is what something is.
+func endsInIs(s string) bool {
+	w := strings.FieldsFunc(s, notWord)
+	if len(w) == 0 {
+		return false
+	}
+	last := strings.ToLower(w[len(w)-1])
+	return eqWords[last] || last == "to" || last == "be" || last == "was" || last == "of"
 }
 
 // lastRune returns the offset of the rune before s[at].
@@ -314,7 +342,11 @@ func (sc *numberScanner) label(t *numberToken) bool {
 	head := s[max(0, t.start-24):t.start]
 	if strings.HasSuffix(head, "[") && strings.HasPrefix(s[t.end:], "]") {
 		r, _ := utf8.DecodeLastRuneInString(head[:len(head)-1])
-		return isGlue(r) || r == '.' || r == ',' || r == ']'
+		listed := r == '\n' && hasWord(s[t.end:min(len(s), t.end+24)])
+		return isGlue(r) || r == '.' || r == ',' || r == ']' || listed
+	}
+	if strings.HasSuffix(head, "[^") {
+		return true
 	}
 	if strings.HasSuffix(head, "#") && !strings.HasSuffix(head, "##") {
 		return true
@@ -323,12 +355,16 @@ func (sc *numberScanner) label(t *numberToken) bool {
 	if len(trimmed) < len(head) {
 		for _, w := range labelWords {
 			if k := len(trimmed) - len(w); k >= 0 && hasFoldPrefix(trimmed[k:], w) && !gluesBefore(trimmed[:k]) {
-				return true
+				// "17? No. 18." answers.
+				return w != "no." || !strings.ContainsAny(lastByte(strings.TrimRight(trimmed[:k], " *_")), ".?!\n")
 			}
 		}
 	}
 	return sc.listLabel(t)
 }
+
+// lastByte returns the last byte of s as a string.
+func lastByte(s string) string { return s[max(0, len(s)-1):] }
 
 // listLabel reports "2." or "2)" or "(2)" at the start of a line with more on
 // it.

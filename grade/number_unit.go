@@ -13,6 +13,10 @@ var gluedUnits = map[string]bool{
 	"kg": true, "g": true, "mg": true, "lb": true, "lbs": true, "oz": true, "t": true, "l": true, "L": true, "ml": true, "mL": true, "cl": true, "gal": true,
 	"h": true, "hr": true, "hrs": true, "hours": true, "min": true, "mins": true, "minutes": true, "s": true, "sec": true, "secs": true, "ms": true,
 	"days": true, "d": true, "wk": true, "yr": true, "yrs": true, "p": true, "c": true, "C": true, "F": true, "W": true, "kW": true, "kWh": true, "V": true,
+	"day": true, "weeks": true, "week": true, "months": true, "month": true, "years": true, "year": true, "hour": true, "minute": true, "seconds": true, "second": true, "yo": true,
+	"feet": true, "foot": true, "inches": true, "inch": true, "miles": true, "mile": true, "meters": true, "metres": true, "pages": true, "degrees": true, "points": true,
+	"cents": true, "cent": true, "bucks": true, "pounds": true, "pound": true, "euros": true, "euro": true, "pct": true, "percent": true, "gallons": true, "liters": true, "litres": true,
+	"grams": true, "ounces": true, "cups": true, "ha": true, "Hz": true, "rpm": true, "px": true, "pt": true,
 	"GB": true, "MB": true, "KB": true, "kB": true, "TB": true, "gb": true, "mb": true, "pcs": true, "pts": true, "sq": true, "cal": true, "kcal": true,
 	"USD": true, "EUR": true, "GBP": true, "dollars": true, "kr": true, "zł": true, "шт": true, "см": true, "км": true, "кг": true, "м": true, "г": true, "руб": true, "р": true,
 }
@@ -56,6 +60,9 @@ func (sc *numberScanner) suffix(t *numberToken, currency bool) int {
 		return sc.glued(t, currency)
 	case r == '_' && isGlue(firstRune(s[e+1:])):
 		t.core.bad, t.end = "part of a word", skipWord(s, e)
+		return t.end
+	case r == '-' && hasFoldPrefix(s[e+1:], "ish") && !isGlue(firstRune(s[e+4:])):
+		t.hedge, t.end = s[e:e+4], e+4
 		return t.end
 	case r == '-' && hasLetterFirst(s[e+1:]):
 		t.weak = true
@@ -160,8 +167,14 @@ func (sc *numberScanner) spaced(t *numberToken) {
 		t.core.bad, t.end = "ambiguous: mil", end
 		return
 	}
-	if word == "and" && hasFoldPrefix(s[end:], " a half") || word == "and" && hasFoldPrefix(s[end:], " one half") ||
-		word == "and" && hasFoldPrefix(s[end:], " a quarter") || word == "and" && hasFoldPrefix(s[end:], " a third") || word == "point" {
+	if word == "and" && t.core.plain() {
+		if part, partEnd := andShare(s[:min(len(s), i+32)], i); part != nil {
+			t.core.mixed, t.core.numerator, t.core.over = true, part.Num().String(), part.Denom().String()
+			t.core.end, t.end = partEnd, partEnd
+			return
+		}
+	}
+	if word == "point" {
 		t.core.bad, t.end = "its fraction is in words", end
 		return
 	}

@@ -12,69 +12,137 @@ var smallWords = map[string]int64{
 	"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }
 
+// shareWords are the denominators in words. The singular goes with "one" and
+// "a", the plural with more: "twenty-third" is an ordinal.
+var shareWords = map[string]int64{
+	"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10,
+	"halves": 2, "thirds": 3, "quarters": 4, "fourths": 4, "fifths": 5, "sixths": 6, "eighths": 8, "tenths": 10,
+}
+
 const wordTrim = " \t\n*_`\"'$([{:="
 
 // numberWords reads an English number in words at the start of s, such as "two
-// hundred and five". It returns nil if there is none, and the end of the words.
+// hundred and five", "three quarters" or "one and a half". It returns nil if
+// there is none, and the end of the words.
 func numberWords(s string) (v *big.Rat, end int) {
 	const far = 200
 	at := len(s) - len(strings.TrimLeft(s, wordTrim))
 	s = s[:min(len(s), at+far)]
 	negative := false
+	if word, n := wordAt(s, at); word == "minus" || word == "negative" {
+		negative, at = true, skipJoin(s, n)
+	}
+	if v, end = shareInWords(s, at); v == nil {
+		var n int64
+		n, end = integerInWords(s, at)
+		if end == 0 {
+			return nil, 0
+		}
+		v = new(big.Rat).SetInt64(n)
+		if part, partEnd := andShare(s, end); part != nil {
+			v.Add(v, part)
+			end = partEnd
+		}
+	}
+	if negative {
+		v.Neg(v)
+	}
+	return v, end
+}
+
+// integerInWords reads "two hundred and five" at s[at:]; end is 0 if there is
+// no number.
+func integerInWords(s string, at int) (n int64, end int) {
 	var total, part, last int64 // last: the small word before, to refuse "two three"
 	seen := false
 	for at < len(s) {
-		n := at
-		for n < len(s) && ('a' <= s[n] && s[n] <= 'z' || 'A' <= s[n] && s[n] <= 'Z') {
-			n++
-		}
-		word := strings.ToLower(s[at:n])
+		word, next := wordAt(s, at)
 		small, isSmall := smallWords[word]
 		exp, isScale := scaleWords[word]
+		after, _ := wordAt(s, skipJoin(s, next))
 		switch {
-		case !seen && !negative && (word == "minus" || word == "negative"):
-			negative = true
-		case isSmall && seen && !(last >= 20 && small < 10 && small > 0 || last == 100):
-			return nil, 0
+		case word == "a" && !seen && scaleWords[after] >= 2:
+			part, last, seen = 1, 1, true
+		case isSmall && seen && !(last >= 20 && last < 100 && small < 10 && small > 0 || last == 100):
+			return 0, 0
 		case isSmall:
-			part, last, seen, end = part+small, small, true, n
+			part, last, seen, end = part+small, small, true, next
 		case isScale && seen && part > 0 && part < 1000 && exp == 2:
-			part, last, end = part*100, 100, n
+			part, last, end = part*100, 100, next
 		case isScale && seen && part > 0 && (exp == 3 || exp == 6 || exp == 9):
-			total, part, last, end = total+part*powersOfTen[exp], 0, 100, n
+			total, part, last, end = total+part*powersOfTen[exp], 0, 100, next
 		case word == "and" && seen && last == 100:
 		default:
-			n = len(s) + 1
+			return total + part, end
 		}
-		if n > len(s) {
-			break
-		}
-		at = n
-		for at < len(s) && (s[at] == ' ' || s[at] == '-') {
-			at++
-		}
+		at = skipJoin(s, next)
 	}
-	if !seen {
+	return total + part, end
+}
+
+// shareInWords reads "half", "a third", "three-quarters" at s[at:].
+func shareInWords(s string, at int) (v *big.Rat, end int) {
+	word, next := wordAt(s, at)
+	if word == "half" {
+		return big.NewRat(1, 2), next
+	}
+	n, small := smallWords[word]
+	if word == "a" {
+		n, small = 1, true
+	}
+	share, end := wordAt(s, skipJoin(s, next))
+	den := shareWords[share]
+	plural := strings.HasSuffix(share, "s")
+	if !small || den == 0 || n == 0 || plural != (n > 1) {
 		return nil, 0
 	}
-	if negative {
-		total, part = -total, -part
+	return big.NewRat(n, den), end
+}
+
+// andShare reads " and a half" at s[at:].
+func andShare(s string, at int) (v *big.Rat, end int) {
+	word, next := wordAt(s, skipJoin(s, at))
+	if word != "and" {
+		return nil, 0
 	}
-	return new(big.Rat).SetInt64(total + part), end
+	return shareInWords(s, skipJoin(s, next))
+}
+
+// wordAt returns the ASCII word at s[at:] in lower case, and its end.
+func wordAt(s string, at int) (word string, end int) {
+	end = at
+	for end < len(s) && ('a' <= s[end] && s[end] <= 'z' || 'A' <= s[end] && s[end] <= 'Z') {
+		end++
+	}
+	return strings.ToLower(s[at:end]), end
+}
+
+// skipJoin skips what stands between the words of a number.
+func skipJoin(s string, at int) int {
+	for at < len(s) && (s[at] == ' ' || s[at] == '-') {
+		at++
+	}
+	return at
 }
 
 var powersOfTen = map[int]int64{3: 1e3, 6: 1e6, 9: 1e9}
 
 // phraseEnds reports whether rest leaves a number in words as the answer: at
-// most two words follow, its unit, and none that makes it a pronoun ("one of").
+// most four words follow, its unit, and none that makes it a pronoun ("one of")
+// or another number.
 func phraseEnds(rest string) bool {
 	words := strings.FieldsFunc(rest, notWord)
-	if len(words) > 2 {
+	if len(words) > 4 {
 		return false
 	}
 	for _, w := range words {
-		switch strings.ToLower(w) {
-		case "of", "that", "which", "or", "and", "less", "more", "who", "to":
+		w = strings.ToLower(w)
+		_, number := smallWords[w]
+		switch w {
+		case "of", "that", "which", "or", "and", "less", "more", "fewer", "who", "to", "point", "is", "isn't":
+			number = true
+		}
+		if _, share := shareWords[w]; number || share {
 			return false
 		}
 	}

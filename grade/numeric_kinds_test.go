@@ -65,7 +65,7 @@ func TestNumericPunctuation(t *testing.T) {
 		{name: "variable", reason: "2x is a term", response: "Answer: 2x", target: "2", want: Unparsed},
 		{name: "backslash pi", reason: "18π is not 18", response: `\boxed{18\pi}`, target: "18", want: Unparsed},
 		{name: "root", reason: "√16 is not 16", response: `\boxed{\sqrt{16}}`, target: "16", want: Unparsed},
-		{name: "power", reason: "10² is not 10", response: "Answer: 10²", target: "10", want: Unparsed},
+		{name: "power", reason: "10² is not 10", response: "Answer: 10²", target: "10", want: Incorrect, answer: "10²"},
 		{name: "power, caret", reason: "2^3 is neither 2 nor 3", response: "Answer: 2^3", target: "3", want: Unparsed},
 	})
 }
@@ -232,7 +232,7 @@ func TestNumericHedgesBehind(t *testing.T) {
 		numericRow{name: "thought first", reason: "a correction in the sentence", response: "Answer: I first thought 17, but it's 18.", target: "18", want: Correct},
 		numericRow{name: "no", reason: "two answers", response: "Answer: 17, no 18", target: "17", want: Unparsed},
 		numericRow{name: "parts", reason: "9 is a part", response: "There are 18 students: 9 boys and 9 girls.", target: "9", want: Unparsed},
-		numericRow{name: "half in words", reason: "18 and a half is not 18", response: "Answer: 18 and a half", target: "18", want: Unparsed},
+		numericRow{name: "half in words", reason: "18 and a half is not 18", response: "Answer: 18 and a half", target: "18", want: Incorrect, answer: "18 and a half"},
 		numericRow{name: "sign outside", reason: "-(18) is not 18", response: "Answer: -(18)", target: "18", want: Unparsed},
 		numericRow{name: "product of brackets", reason: "its result", response: "Answer: (9)(2) = 18", target: "18", want: Correct},
 		numericRow{name: "two unknowns", reason: "two answers", response: "Answer: x = 18 and y = 2", target: "18", want: Unparsed},

@@ -74,6 +74,7 @@ func (g choiceGrader) Grade(_ context.Context, item dataset.Item, resp llm.Respo
 	if err != nil {
 		return Verdict{}, err
 	}
+	opts.input, opts.asksWrong = item.Input, asksWrong.MatchString(item.Input)
 	targets, err := opts.targets(item)
 	if err != nil {
 		return Verdict{}, err

@@ -172,7 +172,7 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 		return statement{}, false
 	}
 	s = lineOf(s)
-	if len(o.keys) == 0 && !hasLoneLetter(s) {
+	if len(o.texts) == 0 && !hasLoneLetter(s) {
 		return statement{}, false
 	}
 	got := readClaim(s, o)

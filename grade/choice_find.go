@@ -4,47 +4,32 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"golang.org/x/text/unicode/norm"
-	"golang.org/x/text/width"
 )
 
-var (
-	struckOut = regexp.MustCompile(`(?s)~~.+?~~`)
-	texText   = regexp.MustCompile(`\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|boxed|fbox|emph|underline)\s*\{([^{}]*)\}`)
-	htmlTag   = regexp.MustCompile(`(?i)</?(?:b|i|u|strong|em|code|span|p|div|br|mark)(?:\s[^<>]{0,200})?/?>`)
-	emphasis  = strings.NewReplacer("**", "", "*", "", "`", "", "$", "", `\(`, "", `\)`, "", `\[`, "", `\]`, "", "__", "", `\,`, " ", `\ `, " ")
-)
-
-// plainText makes characters plain without touching the text's layout. What
-// is struck out is withdrawn.
-func plainText(s string) string {
-	s = width.Fold.String(norm.NFC.String(strings.ToValidUTF8(s, "\ufffd")))
-	s = strings.Map(plain, s)
-	if strings.Contains(s, "~~") {
-		s = struckOut.ReplaceAllString(s, " ")
-	}
-	return s
-}
-
-// undress removes what makes words look nice.
-func undress(s string) string {
-	s = emphasis.Replace(s)
-	for range 3 {
-		if !strings.Contains(s, "\\") {
-			break
-		}
-		s = texText.ReplaceAllString(s, "$1")
-	}
-	if strings.Contains(s, "</") || strings.Contains(s, "<br") {
-		s = htmlTag.ReplaceAllString(s, "")
-	}
-	return s
-}
-
-// findChoice finds the option that a reply chooses.
+// findChoice finds the option that a reply chooses. A further question that
+// the model asked itself after it had chosen is not read.
 func findChoice(text string, o choiceOptions) claim {
+	const most = 4 // what precedes each is read anew
 	t := plainText(text)
+	turns := 0
+	for pos := 0; pos < len(t) && turns < most; {
+		end := len(t)
+		if k := strings.IndexByte(t[pos:], '\n'); k >= 0 {
+			end = pos + k + 1
+		}
+		if after, kind := turnStart(t[pos:end]); (kind == turnColon || kind == turnHeading) && hasWord(t[:pos]) && !echoes(t[pos+after:], o.input) {
+			turns++
+			if c := findIn(t[:pos], o); c.kind == claimChoice {
+				return c
+			}
+		}
+		pos = end
+	}
+	return findIn(t, o)
+}
+
+// findIn is findChoice for one turn.
+func findIn(t string, o choiceOptions) claim {
 	strong, after, line := lastMarked(t, o)
 	if strong.kind == claimNothing {
 		c := undress(t)
@@ -55,7 +40,10 @@ func findChoice(text string, o choiceOptions) claim {
 		case hedge.kind != claimNothing:
 			return hedge
 		}
-		return unstated(c, o)
+		if c := opinions(t, o); c.kind != claimNothing {
+			return c
+		}
+		return unstated(t, c, o)
 	}
 	if c, ok := corrected(undress(t[after:]), o); ok {
 		return c
@@ -84,6 +72,11 @@ func lastMarked(t string, o choiceOptions) (c claim, after, line int) {
 				continue
 			}
 			c = claim{kind: claimNone, text: lineOf(payload), why: "the last marker " + quote(m.name) + " names no option: " + quote(lineOf(payload))}
+		}
+		if c.kind == claimChoice {
+			if other, ok := depends(t, marks, i, c, o); ok {
+				c = other
+			}
 		}
 		c.how = "marker " + quote(m.name) + ", " + c.how
 		lead := len(payload) - len(strings.TrimLeft(payload, " \t\r\n"))
@@ -152,6 +145,13 @@ func choiceMarks(t string, o choiceOptions) []answerMark {
 		marks = append(marks, m)
 	}
 	marks = append(marks, otherMarks(t)...)
+	for _, m := range foreignMarks(t) {
+		same := func(other answerMark) bool { return other.start == m.start }
+		if !slices.ContainsFunc(marks, same) {
+			marks = append(marks, m)
+		}
+	}
+	marks = slices.DeleteFunc(marks, func(m answerMark) bool { return doubted(t, m, o) })
 	for _, m := range lineMarks(t, o) {
 		end := m.start + len(lineOf(t[m.start:]))
 		inside := func(other answerMark) bool { return other.start >= m.start && other.start < end }
@@ -161,7 +161,7 @@ func choiceMarks(t string, o choiceOptions) []answerMark {
 	}
 	slices.SortStableFunc(marks, func(a, b answerMark) int { return a.start - b.start })
 	for i := range marks {
-		if marks[i].name == otherMark && i+1 < len(marks) {
+		if marks[i].stop == len(t) && i+1 < len(marks) && marks[i+1].start >= marks[i].end {
 			marks[i].stop = max(marks[i].end, marks[i+1].start)
 		}
 	}
@@ -214,17 +214,11 @@ func (o choiceOptions) isLetter(line string) bool {
 // options, or are the texts of different options.
 func listsOptions(t string, o choiceOptions) bool {
 	var labels, texts choiceSet
-	longest := 0
-	for _, k := range o.keys {
-		longest = max(longest, len(k))
-	}
 	for line := range strings.Lines(t) {
 		if i, ok := o.index(labelOf(line)); ok {
 			labels |= 1 << i
 		}
-		if len(line) < 2*longest+32 {
-			texts |= o.withText(line)
-		}
+		texts |= o.withText(line)
 		if labels.size() > 1 || texts.size() > 1 {
 			return true
 		}
@@ -273,7 +267,7 @@ func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
 // initialOnly reports "A. Smith wrote it": a letter that is also a word, with a
 // full stop and a text that is not its option's.
 func initialOnly(line string, c claim, o choiceOptions) bool {
-	if !strings.ContainsAny(c.text, "aAiI") || !strings.HasPrefix(c.rest, ".") || len(o.keys) == 0 {
+	if !strings.ContainsAny(c.text, "aAiI") || !strings.HasPrefix(c.rest, ".") || len(o.texts) == 0 {
 		return false
 	}
 	text := strings.TrimLeft(c.rest, ". ")
@@ -282,15 +276,13 @@ func initialOnly(line string, c claim, o choiceOptions) bool {
 
 // unstated is the claim of a reply that chooses nothing: it says whether
 // several options were named.
-func unstated(c string, o choiceOptions) claim {
+func unstated(t, c string, o choiceOptions) claim {
+	if some := listedSome(t, o); some.kind != claimNothing && some.set.size() > 1 {
+		return some
+	}
 	var named choiceSet
-	if len(o.keys) > 0 {
-		norm := normal(c, false)
-		for i, key := range o.keys {
-			if key != "" && holds(norm, key, false) {
-				named |= 1 << i
-			}
-		}
+	if len(o.texts) > 0 {
+		named = o.named(normal(c, false))
 	}
 	if named.size() > 1 {
 		return claim{kind: claimAmbiguous, why: "the reply names the texts of options " + named.String() + " and chooses none"}

@@ -124,7 +124,7 @@ func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 		return false
 	}
 	s := strings.TrimLeft(closed, " \t\u00a0")
-	if o.startsWithText(s, index) {
+	if o.textAt(strings.TrimLeft(s, "=: "), index) > 0 {
 		return true
 	}
 	r, size = utf8.DecodeRuneInString(s)
@@ -148,25 +148,6 @@ func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 	return more[word]
 }
 
-// startsWithText reports whether s begins with the text of option i.
-func (o choiceOptions) startsWithText(s string, i int) bool {
-	if i >= len(o.keys) || o.keys[i] == "" {
-		return false
-	}
-	s = normal(strings.TrimLeft(s[:min(len(s), 4*len(o.keys[i])+64)], "=:"), false)
-	return strings.HasPrefix(s, o.keys[i]) && endsWord(s, len(o.keys[i]))
-}
-
-// behindText returns what follows the text of option i at the start of s, in
-// normal form, or "" if s does not begin with it.
-func (o choiceOptions) behindText(s string, i int) string {
-	if !o.startsWithText(s, i) {
-		return ""
-	}
-	s = normal(s[:min(len(s), 4*len(o.keys[i])+64)], false)
-	return strings.TrimSpace(strings.TrimPrefix(s, o.keys[i]))
-}
-
 // clauseEnds are where an option's text may end and an explanation begin.
 var clauseEnds = []string{". ", "; ", ", ", " (", " - ", " – ", " — ", ": ", " because ", " since ", " as ", " is the ", " which "}
 
@@ -179,7 +160,7 @@ var (
 // readText looks for the text of an option: all of the words, or their first
 // clause, or what follows a label.
 func readText(head, line, whole string, o choiceOptions) claim {
-	if len(o.keys) == 0 {
+	if len(o.texts) == 0 {
 		return readParen(head, o)
 	}
 	by := func(set choiceSet, text string) claim {
@@ -189,7 +170,7 @@ func readText(head, line, whole string, o choiceOptions) claim {
 		return claim{kind: claimChoice, set: set, text: text, how: "an option's text"}
 	}
 	const short = 1 << 12 // longer lines hold an answer only at their beginning
-	candidates := []string{line, head}
+	candidates := append([]string{line, head}, suffixes(line, head)...)
 	if len(whole) <= short {
 		candidates = append(candidates, whole)
 	}
@@ -223,6 +204,21 @@ func readText(head, line, whole string, o choiceOptions) claim {
 		}
 	}
 	return claim{}
+}
+
+// suffixes returns what is left of line after each of the words before head:
+// "that it is hot", "it is hot", "is hot".
+func suffixes(line, head string) []string {
+	var all []string
+	for len(line) > len(head) {
+		i := strings.IndexByte(line, ' ')
+		if i < 0 {
+			break
+		}
+		line = strings.TrimLeft(line[i:], openers)
+		all = append(all, line)
+	}
+	return all
 }
 
 // readTexts reads a list of options' texts.
@@ -269,7 +265,7 @@ func readParen(head string, o choiceOptions) claim {
 	set := choiceSet(1) << i
 	byText := o.withText(m[1])
 	switch {
-	case len(o.keys) > 0 && byText == 0:
+	case len(o.texts) > 0 && byText == 0:
 		return claim{}
 	case byText != 0 && byText != set:
 		return claim{kind: claimAmbiguous, text: m[0], why: quote(m[0]) + " has the text of option " + byText.String()}

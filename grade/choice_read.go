@@ -35,6 +35,9 @@ func readClaim(s string, o choiceOptions) claim {
 	}
 	head, hedged, negated := skipFillers(line)
 	if negated {
+		if set := o.withText(line); set.size() == 1 { // "Neither I nor II"
+			return claim{kind: claimChoice, set: set, text: line, how: "an option's text"}
+		}
 		return readAfterBut(head, o)
 	}
 	byLetter := readLetters(head, line, s, o, hedged)

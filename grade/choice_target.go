@@ -9,8 +9,12 @@ import (
 
 // choiceOptions are the options of one item.
 type choiceOptions struct {
-	n    int
-	keys []string // the options' texts as targetKey has them; empty if unknown
+	n       int
+	texts   []optionText // empty if unknown
+	longest int          // the length beyond which nothing is an option's text
+	input   string       // the question
+	// asksWrong: the question asks for what is wrong, or says not.
+	asksWrong bool
 }
 
 func (g choiceGrader) options(item dataset.Item) (choiceOptions, error) {
@@ -28,7 +32,7 @@ func (g choiceGrader) options(item dataset.Item) (choiceOptions, error) {
 	case n > maxChoices:
 		return refuse(fmt.Sprintf("the item has %d choices: there are letters for %d", n, maxChoices))
 	}
-	opts := choiceOptions{n: n, keys: make([]string, n)}
+	opts := choiceOptions{n: n, texts: make([]optionText, n)}
 	labelled := true
 	for i, c := range item.Choices {
 		m := label.FindStringSubmatch(c)
@@ -38,7 +42,8 @@ func (g choiceGrader) options(item dataset.Item) (choiceOptions, error) {
 		if labelled {
 			c = c[len(label.FindString(c)):] // "A) Paris", "B) London", …
 		}
-		opts.keys[i] = targetKey(c, false)
+		opts.texts[i] = newOptionText(c)
+		opts.longest = max(opts.longest, 4*len(c)+64)
 	}
 	return opts, nil
 }
@@ -77,28 +82,10 @@ func (o choiceOptions) target(t string) (choiceSet, string) {
 		return byLetter, ""
 	}
 	last := string(rune('A' + o.n - 1))
-	if len(o.keys) == 0 {
+	if len(o.texts) == 0 {
 		return 0, "it is no letter from A to " + last
 	}
 	return 0, fmt.Sprintf("it is none of the %d options: give a letter from A to %s or an option's text", o.n, last)
-}
-
-// withText returns the options whose text is s.
-func (o choiceOptions) withText(s string) choiceSet {
-	var set choiceSet
-	if len(o.keys) == 0 {
-		return 0
-	}
-	norm := normal(s, false)
-	layers(norm, func(layer string) bool {
-		for i, key := range o.keys {
-			if key == layer {
-				set |= 1 << i
-			}
-		}
-		return set == 0
-	})
-	return set
 }
 
 // letters reads a target that is a letter, or a list of them: A, "A,B",

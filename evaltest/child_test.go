@@ -169,6 +169,14 @@ func capitals(t testing.TB, n int) *dataset.Dataset {
 	return ds
 }
 
+// numberedIDs are the ids of capitals from the i-th to before the j-th.
+func numberedIDs(i, j int) (ids []string) {
+	for ; i < j; i++ {
+		ids = append(ids, fmt.Sprintf("n%03d", i))
+	}
+	return ids
+}
+
 // answers answers by the item's id, else with its target.
 type answers map[string]string
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -145,4 +146,18 @@ func TestMisbehaving(t *testing.T) {
 	assert.Contains(t, text, "abandoned")
 	assert.NotContains(t, text, "test timed out")
 	assert.Len(t, c.journal().Records, 8, "each has its one record")
+}
+
+// TestLinesTogether: under -v testing prints a log line by line; those of one
+// item stay together however many run at once.
+func TestLinesTogether(t *testing.T) {
+	t.Parallel()
+	for _, v := range []string{"-test.v", "-test.v=test2json"} {
+		t.Run(v, func(t *testing.T) {
+			text := newChild(t, "many wrong", v).run().out.String()
+			apart := regexp.MustCompile(`(?m)^\x16?=== (NAME|RUN|ATTR|PASS|CONT) .*\n {8,}.*$`).FindAllString(text, 3)
+			assert.Empty(t, apart, "a line of an item comes after something else was printed")
+			assert.Equal(t, 300, strings.Count(text, "  run       go test -run '^TestChild$/^n"), "but nothing is lost")
+		})
+	}
 }

@@ -77,6 +77,7 @@ type runner struct {
 	live      bool
 	verbose   bool
 	json      bool
+	lines     *lines // nil without -v
 	gov       *governor
 	ctx       context.Context // of the items, with the cassette
 	tape      *tape
@@ -197,6 +198,9 @@ func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, 
 		},
 		verbose: h.verbose(), json: h.json(),
 		gov: newGovernor(context.Background()),
+	}
+	if r.verbose {
+		r.lines = new(lines)
 	}
 	r.ctx = r.gov.ctx
 	r.live = !(replays(&set) && (ds.Path() == "" || tracked(ds.Path())))

@@ -105,6 +105,10 @@ var scenarios = map[string]func(*testing.T){
 		t.Run("first", func(t *testing.T) { evaltest.Run(t, capitals(t, 40), slow(100*time.Millisecond), exact) })
 		t.Run("second", func(t *testing.T) { evaltest.Run(t, capitals(t, 4), answers{}, exact) })
 	},
+	"many wrong": func(t *testing.T) {
+		s := strategy(func(_ context.Context, it dataset.Item) (string, error) { return "no", nil })
+		evaltest.Run(t, capitals(t, 304), s, exact, evaltest.IDs(numberedIDs(4, 304)...), evaltest.Parallel(32))
+	},
 	"second run": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 2), answers{}, exact)
 		evaltest.Run(t, capitals(t, 2), answers{}, exact)

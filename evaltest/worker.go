@@ -76,7 +76,7 @@ func (r *runner) subtest(t *testing.T, h *hands, u unit) (e ending) {
 		return ending{what: notRun}
 	}
 	e.what = filtered
-	t.Run(name, func(st *testing.T) {
+	r.lines.run(t, name, func(st *testing.T) {
 		e.what = ended
 		if got := st.Name(); got[len(r.test)+1:] != name {
 			e.what = notRun
@@ -184,21 +184,29 @@ func (r *runner) record(rec *result.Record) error {
 // show ends a subtest as its item ended: passed, failed, or skipped with the
 // outcome as the reason.
 func (r *runner) show(st *testing.T, rec *result.Record, name string) {
-	if r.json {
-		st.Attr("evaltest", attr(rec))
-	}
+	fatal := r.fatal(rec.Outcome)
+	text := ""
 	switch {
 	case rec.Outcome == result.Correct:
 		if r.verbose {
-			write(st, r.site, line(rec))
+			text = line(rec)
 		}
-	case r.fatal(rec.Outcome):
-		write(st, r.site, details(rec, r.again(name)))
+	case fatal || r.verbose: // without -v nobody sees what a skipped subtest says
+		text = details(rec, r.again(name))
+	}
+	if text != "" {
+		r.lines.together(func() {
+			if r.json {
+				st.Attr("evaltest", attr(rec))
+			}
+			write(st, r.site, text)
+		})
+	}
+	switch {
+	case rec.Outcome == result.Correct:
+	case fatal:
 		st.Fail()
 	default:
-		if r.verbose { // else nobody sees what a skipped subtest says
-			write(st, r.site, details(rec, r.again(name)))
-		}
 		st.SkipNow()
 	}
 }

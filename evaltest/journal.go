@@ -100,16 +100,12 @@ func resumeJournal(path, dir string, h result.Header) (*journal, error) {
 func carry(j *result.Journal) map[result.Key]*result.Record {
 	m := make(map[result.Key]*result.Record, len(j.Records))
 	for i := range j.Records {
-		if r := &j.Records[i]; final(r.Outcome) {
+		if r := &j.Records[i]; r.Outcome.Final() {
 			m[r.Key()] = r
 		}
 	}
 	return m
 }
-
-// final reports whether a resumed run keeps an answer that ended so. An error
-// is mostly an outage's or a stopped run's, and costs nothing to try again.
-func final(o result.Outcome) bool { return o != result.Errored && o != result.NotRun }
 
 // sameRun says in what two runs differ so that their answers must not be
 // mixed.

@@ -58,4 +58,3 @@ func TestREADME(t *testing.T) {
 	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")
 	assert.Contains(t, out, "EVALTEST_CASSETTE=record", "without a recording it says how to make one")
 }
-

@@ -41,7 +41,16 @@ func Escape(s string, limit int) string {
 	if limit < 0 {
 		panic(fmt.Sprintf("report.Escape: limit %d is negative; 0 is no limit", limit))
 	}
-	armed := forges(s)
+	return escape(s, limit, forges(s))
+}
+
+// inline is Escape for text that stands behind something else in its line: it
+// cannot read as a line of go test, so "PASS" and "BenchmarkX" stay as they
+// are. Where a paragraph is broken, wrap sees to that.
+func inline(s string, limit int) string { return escape(s, limit, -1) }
+
+// escape escapes s, the character at armed although it may print.
+func escape(s string, limit, armed int) string {
 	var b strings.Builder
 	if limit == 0 || limit > math.MaxInt-cutMark {
 		escapeHead(&b, s, math.MaxInt, armed)

@@ -53,12 +53,12 @@ func Failures(w io.Writer, records iter.Seq[*result.Record], o FailureOptions) (
 
 func writeFailure(p *page, r *result.Record, o FailureOptions) {
 	const indent = "  "
-	outcome := Escape(string(r.Outcome), 40)
+	outcome := inline(string(r.Outcome), 40)
 	if r.Verdict != nil && r.Verdict.Reason != "" {
-		outcome += " (" + Escape(string(r.Verdict.Reason), 40) + ")"
+		outcome += " (" + inline(string(r.Verdict.Reason), 40) + ")"
 	}
 	p.para("", "item", keyText(r.Item.ID, r.Sample)+": "+outcome)
-	quoted := func(label, s string) { p.para(indent, label, `"`+Escape(s, o.Text)+`"`) }
+	quoted := func(label, s string) { p.para(indent, label, `"`+inline(s, o.Text)+`"`) }
 	if v := r.Verdict; v != nil && v.Answer != "" {
 		quoted("got", v.Answer)
 	} else if r.Response != nil && r.Response.Text != "" {
@@ -72,17 +72,17 @@ func writeFailure(p *page, r *result.Record, o FailureOptions) {
 	}
 	if v := r.Verdict; v != nil {
 		if v.How != "" {
-			p.para(indent, "how", Escape(v.How, o.Text))
+			p.para(indent, "how", inline(v.How, o.Text))
 		}
 		if v.Why != "" {
-			p.para(indent, "why", Escape(v.Why, o.Text))
+			p.para(indent, "why", inline(v.Why, o.Text))
 		}
 	}
 	if r.Response != nil && r.Response.Refusal != "" {
 		quoted("refusal", r.Response.Refusal)
 	}
 	if r.Error != nil {
-		p.para(indent, "error", fmt.Sprintf("%s: %s", Escape(string(r.Error.Kind), 40), Escape(r.Error.Message, o.Text)))
+		p.para(indent, "error", fmt.Sprintf("%s: %s", inline(string(r.Error.Kind), 40), inline(r.Error.Message, o.Text)))
 	}
 	if o.Run != nil {
 		if cmd := o.Run(r); cmd != "" {

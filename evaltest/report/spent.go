@@ -89,7 +89,7 @@ func unpricedText(c Cost, u llm.UsageTotal) string {
 	if n := len(c.Models); n > 0 {
 		var names []string
 		for _, m := range c.Models {
-			names = append(names, Escape(m, 60))
+			names = append(names, inline(m, 60))
 		}
 		if n == 1 {
 			whys = append(whys, "model "+names[0]+" has no price")
@@ -167,7 +167,7 @@ func latencyText(l Latency) string {
 // in the names of subtests.
 func keyText(id string, sample int) string {
 	if sample == 0 {
-		return Escape(id, 60)
+		return inline(id, 60)
 	}
-	return fmt.Sprintf("%s~s%d", Escape(id, 60), sample)
+	return fmt.Sprintf("%s~s%d", inline(id, 60), sample)
 }

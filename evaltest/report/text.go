@@ -49,6 +49,7 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	writeGroups(p, s, o.Groups)
 	writeSpent(p, s)
 	writeSpeed(p, s)
+	writeOverrides(p, s.Overrides)
 	writeWarnings(p, s, o.Warnings)
 	writeWhere(p, s, o)
 	return p.err
@@ -66,14 +67,14 @@ func Headline(s *Stats) string {
 		delete(rest, o)
 	}
 	for _, o := range slices.Sorted(maps.Keys(rest)) { // of a newer version's journal
-		parts = append(parts, fmt.Sprintf(`%d "%s"`, rest[o], Escape(string(o), 40)))
+		parts = append(parts, fmt.Sprintf(`%d "%s"`, rest[o], inline(string(o), 40)))
 	}
 	return strings.Join(parts, ", ")
 }
 
 func writeHeadline(p *page, s *Stats) {
 	var run []string
-	for _, part := range []string{Escape(s.Name, 200), Escape(s.Strategy, 60), modelNames(s), Escape(s.Dataset, 200)} {
+	for _, part := range []string{inline(s.Name, 200), inline(s.Strategy, 60), modelNames(s), inline(s.Dataset, 200)} {
 		if part != "" {
 			run = append(run, part)
 		}
@@ -107,7 +108,7 @@ func modelNames(s *Stats) string {
 			names = append(names, fmt.Sprintf("%d more models", len(s.Models)-3))
 			break
 		}
-		names = append(names, Escape(m, 60))
+		names = append(names, inline(m, 60))
 	}
 	return strings.Join(names, " and ")
 }
@@ -121,7 +122,7 @@ func writeGates(p *page, gates []gate.Decision) {
 		case gate.NotEvaluated:
 			status = "not evaluated"
 		}
-		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, Escape(d.Text, 0)))
+		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, inline(d.Text, 0)))
 	}
 }
 
@@ -140,7 +141,7 @@ func writeTrouble(p *page, s *Stats) {
 		p.para("", "abandoned", fmt.Sprintf("%s given up: the strategy, grader or judge ignored the end of its time and may still be running", plural(s.Abandoned, "answer")))
 	}
 	for _, e := range s.Errors {
-		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, Escape(string(e.Kind), 40), Escape(e.ID, 60), Escape(e.Message, shortText))
+		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, inline(string(e.Kind), 40), inline(e.ID, 60), inline(e.Message, shortText))
 		p.para("", "error", text)
 		if h := hints[e.Kind]; h != "" {
 			p.para("", "", "to do: "+h)
@@ -152,7 +153,7 @@ func writeTrouble(p *page, s *Stats) {
 func countsText[K ~string](m map[K]int) string {
 	var parts []string
 	for _, k := range byCount(m) {
-		parts = append(parts, fmt.Sprintf("%s %d", Escape(string(k), 40), m[k]))
+		parts = append(parts, fmt.Sprintf("%s %d", inline(string(k), 40), m[k]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -175,24 +176,37 @@ func writeGroups(p *page, s *Stats, most int) {
 			label = "groups"
 		}
 		score := fmt.Sprintf("%d/%d", g.Correct, g.Total)
-		p.para("", label, fmt.Sprintf("%9s  %6s  %s", score, stat.Percent(g.Correct, g.Total), Escape(g.Name, 60)))
+		p.para("", label, fmt.Sprintf("%9s  %6s  %s", score, stat.Percent(g.Correct, g.Total), inline(g.Name, 60)))
+	}
+}
+
+// maxOverrides is how many overrides are listed.
+const maxOverrides = 10
+
+func writeOverrides(p *page, list []Override) {
+	actions := map[string]int{}
+	for i, o := range list {
+		actions[o.Action]++
+		if i < maxOverrides {
+			p.para("", "override", fmt.Sprintf("%s (%s): %s", inline(o.ID, 60), inline(o.Action, 20), inline(o.Reason, shortText)))
+		}
+	}
+	if n := len(list) - maxOverrides; n > 0 {
+		p.para("", "override", fmt.Sprintf("%d more; in all: %s", n, countsText(actions)))
 	}
 }
 
 func writeWarnings(p *page, s *Stats, run []string) {
-	for _, o := range s.Overrides {
-		p.para("", "override", fmt.Sprintf("%s (%s): %s", Escape(o.ID, 60), Escape(o.Action, 20), Escape(o.Reason, shortText)))
-	}
 	seen := map[string]bool{}
 	for _, w := range run {
 		if !seen[w] {
 			seen[w] = true
-			p.para("", "warning", Escape(w, 2*shortText))
+			p.para("", "warning", inline(w, 2*shortText))
 		}
 	}
 	for _, w := range s.Warnings {
 		if !seen[w.Text] {
-			p.para("", "warning", fmt.Sprintf("%s: %s", plural(w.Count, "answer"), Escape(w.Text, shortText)))
+			p.para("", "warning", fmt.Sprintf("%s: %s", plural(w.Count, "answer"), inline(w.Text, shortText)))
 		}
 	}
 	if s.MoreWarnings > 0 {

@@ -315,3 +315,31 @@ func FuzzText(f *testing.F) {
 		assert.Less(t, b.Len(), 20_000)
 	})
 }
+
+// TestNamesStayBehindLabels: what cannot be taken for a line of go test is not
+// armed: BenchmarkX keeps its name, and an answer "PASS" is one.
+func TestNamesStayBehindLabels(t *testing.T) {
+	s := report.New(report.Labels{Name: "BenchmarkX"})
+	r := record(0, result.Incorrect)
+	r.Item.ID, r.Item.Target = "FAIL", "ok then"
+	r.Verdict = &grade.Verdict{Mark: grade.Incorrect, Reason: grade.ReasonWrong, Answer: "PASS"}
+	s.Add(r)
+	var b strings.Builder
+	require.NoError(t, report.Text(&b, s.Stats(), report.Options{}))
+	_, err := report.Failures(&b, slices.Values([]*result.Record{r}), report.FailureOptions{})
+	require.NoError(t, err)
+	assert.Contains(t, b.String(), "run       BenchmarkX, small-1\n")
+	assert.Contains(t, b.String(), "item      FAIL: incorrect (wrong)\n")
+	assert.Contains(t, b.String(), "got       \"PASS\"\n  want      \"ok then\"\n")
+}
+
+func TestManyOverrides(t *testing.T) {
+	var labels report.Labels
+	for i := range 12 {
+		labels.Overrides = append(labels.Overrides, report.Override{ID: fmt.Sprintf("q%03d", i), Action: "target", Reason: "wrong label"})
+	}
+	var b strings.Builder
+	require.NoError(t, report.Text(&b, report.New(labels).Stats(), report.Options{}))
+	assert.Equal(t, 10, strings.Count(b.String(), "\noverride  q0"))
+	assert.Contains(t, b.String(), "\noverride  2 more; in all: target 12\n")
+}

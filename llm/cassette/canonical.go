@@ -178,16 +178,20 @@ func target(u *url.URL) string {
 	if p == "" {
 		p = "/"
 	}
-	q := u.Query()
+	if q := withoutKeys(u.Query()); q != "" {
+		p += "?" + q
+	}
+	return p
+}
+
+// withoutKeys is a query without its key parameters, sorted.
+func withoutKeys(q url.Values) string {
 	for k := range q {
 		if wire.IsSecretParam(k) {
 			q.Del(k)
 		}
 	}
-	if len(q) > 0 {
-		p += "?" + q.Encode()
-	}
-	return p
+	return q.Encode()
 }
 
 // plainBody is a body that is not JSON as it is compared: SDKs put a random

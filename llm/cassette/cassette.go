@@ -22,6 +22,7 @@ const (
 	Replay Mode = "replay" // answer from the file only; what is not in it fails
 	Record Mode = "record" // ask everything anew; Close replaces what was recorded before
 	Auto   Mode = "auto"   // answer what is known, ask and add the rest
+	Off    Mode = "off"    // ask everything and store nothing; the file is not looked at
 )
 
 // ParseMode reads a mode's name; "" is Replay.
@@ -29,10 +30,10 @@ func ParseMode(s string) (Mode, error) {
 	switch m := Mode(strings.ToLower(strings.TrimSpace(s))); m {
 	case "":
 		return Replay, nil
-	case Replay, Record, Auto:
+	case Replay, Record, Auto, Off:
 		return m, nil
 	}
-	return "", fmt.Errorf("cassette: the mode %q is unknown: want replay, record or auto", s)
+	return "", fmt.Errorf("cassette: the mode %q is unknown: want replay, record, auto or off", s)
 }
 
 // Options say how a cassette is opened. The zero value replays.
@@ -48,15 +49,16 @@ type Options struct {
 	Ignore []string
 	// Headers are further headers of answers to store. Always stored are
 	// Content-Type, Content-Encoding, Retry-After, Retry-After-Ms,
-	// X-Request-Id, Request-Id and Openai-Processing-Ms, nothing else.
+	// X-Request-Id, Request-Id, Openai-Processing-Ms and a redirect's Location
+	// (without key parameters), nothing else.
 	Headers []string
 	// Host makes the host count when requests are compared: for recordings
 	// that ask two servers the same thing.
 	Host bool
 	// Failures also stores failed calls that another try may heal: 408, 409,
 	// 429, 5xx, refused keys, errors inside a 200 and streams that were cut.
-	// By default only answers and refusals of the request itself (400, 413,
-	// 422) are stored.
+	// By default only answers, redirects and refusals of the request itself
+	// (400, 413, 422) are stored.
 	Failures bool
 	// Rerecord tells the reader of a miss how to record again, as the end of
 	// a sentence. Default: a hint at Auto and Record.
@@ -131,7 +133,8 @@ type Stats struct {
 // In Record nothing is answered from it. Close then replaces it, but for the
 // recordings of items of which nothing was recorded now: a run narrowed to some
 // items does not lose the others. A file that is no cassette is not
-// overwritten.
+// overwritten. In Off the file need not exist: calls pass through, nothing is
+// counted and nothing is unused.
 //
 // Recording takes a lock on path + ".part" until Close; Open fails with
 // [ErrLocked] while another process holds it. A .part file without a lock was
@@ -155,6 +158,9 @@ func Open(path string, opts Options) (*Cassette, error) {
 			return nil, fmt.Errorf("cassette: Options.Ignore has the path %q: want names joined by dots, such as metadata.request_id", p)
 		}
 		c.ignore = append(c.ignore, strings.Split(p, "."))
+	}
+	if mode == Off {
+		return c, nil
 	}
 	if err := c.load(); err != nil {
 		return nil, err

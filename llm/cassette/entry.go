@@ -42,7 +42,7 @@ type entry struct {
 	At    [][2]float64 `json:"at,omitempty"`
 	Total float64      `json:"total_ms"`
 
-	slot
+	slot  `json:"-"`
 	canon []byte // canonical body, or the plain one
 	body  []byte
 	marks []wire.Mark

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/klauspost/compress/gzip"
 )
 
@@ -49,7 +50,7 @@ func read(r io.Reader, path string) ([]*entry, error) {
 	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(br)
 		if err != nil {
-			return nil, &tornError{path, 1, err}
+			return nil, unzipError(path, 1, err)
 		}
 		br = bufio.NewReaderSize(z, 64<<10)
 	}
@@ -81,9 +82,23 @@ func read(r io.Reader, path string) ([]*entry, error) {
 		case err == io.EOF:
 			return entries, nil
 		case err != nil:
-			return entries, &tornError{path, n, err}
+			bad := unzipError(path, n, err)
+			if errors.As(bad, &torn) {
+				return entries, bad
+			}
+			return nil, bad
 		}
 	}
+}
+
+// unzipError is the error for a stream that cannot be unpacked. One that was
+// cut is good up to there, and so is one with junk behind a whole member.
+// Where bytes are wrong, those before may be as well: the checksum comes last.
+func unzipError(path string, line int, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, gzip.ErrHeader) && line > 1 {
+		return &tornError{path, line, err}
+	}
+	return fmt.Errorf("%w: %s is damaged, noticed in line %d (%v): nothing in it can be trusted; restore it or remove it", ErrFormat, path, line, err)
 }
 
 // parseLine reads one line; the first one is the header and gives no entry.
@@ -99,7 +114,9 @@ func parseLine(text []byte, n int, first bool) (*entry, error) {
 		return nil, nil
 	}
 	e := &entry{}
-	if err := json.Unmarshal(text, e); err != nil {
+	// The v2 decoder reads a line once, where encoding/json reads it three
+	// times, and refuses a name that stands twice.
+	if err := jsonv2.Unmarshal(text, e); err != nil {
 		return nil, err
 	}
 	e.line = n

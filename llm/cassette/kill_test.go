@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -87,4 +88,66 @@ func recordForever(t *testing.T, path string) {
 		_, err := r.client.Generate(under(t.Context(), c, fmt.Sprint(i)), llm.Prompt(fmt.Sprint("question ", i)))
 		fmt.Println("answered", i, err)
 	}
+}
+
+// TestKilledAtRandom kills a process that records from 32 goroutines at times
+// that nobody chose, again and again. Whatever was answered is in the file, and
+// each round goes on from the one before.
+func TestKilledAtRandom(t *testing.T) {
+	if path := os.Getenv("CASSETTE_RANDOM_KILL_TEST"); path != "" {
+		recordAtRandom(t, path)
+		return
+	}
+	r := newRig(t, "c.jsonl.gz", counting)
+	answered := map[string]bool{}
+	for round := range 4 {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtRandom$")
+		cmd.Env = append(os.Environ(), "CASSETTE_RANDOM_KILL_TEST="+r.path)
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		watchdog := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+		fresh := 0
+		for s := bufio.NewScanner(out); s.Scan(); {
+			item, ok := strings.CutPrefix(s.Text(), "answered ")
+			if !ok || answered[item] {
+				continue
+			}
+			answered[item] = true
+			if fresh++; fresh == 40+17*round {
+				require.NoError(t, cmd.Process.Kill()) // and read what it had said
+			}
+		}
+		_ = cmd.Wait() // it was killed
+		watchdog.Stop()
+		require.GreaterOrEqual(t, fresh, 40+17*round)
+	}
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	for item := range answered {
+		r.mustAsk(under(t.Context(), c, item), "question "+item)
+	}
+	assert.Zero(t, r.server.Counts().Calls, "of %d answers none was lost", len(answered))
+	r.close(c)
+	c = r.open(cassette.Options{})
+	for item := range answered {
+		r.mustAsk(under(t.Context(), c, item), "question "+item)
+	}
+}
+
+// recordAtRandom records 2,000 items from 32 goroutines.
+func recordAtRandom(t *testing.T, path string) {
+	r := newRig(t, "unused", counting)
+	r.path = path
+	c := r.open(cassette.Options{Mode: cassette.Record})
+	var wg sync.WaitGroup
+	for w := range 32 {
+		wg.Go(func() {
+			for i := w; i < 2000; i += 32 {
+				if _, err := r.client.Generate(under(t.Context(), c, fmt.Sprint(i)), llm.Prompt(fmt.Sprint("question ", i))); err == nil {
+					fmt.Printf("answered %d\n", i)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // A MissError says which request was not recorded and what comes nearest. It
@@ -57,13 +58,22 @@ func (e *MissError) Error() string {
 
 // miss is the error for a request without a recording. c.mu is held.
 func (c *Cassette) miss(a *asked) error {
+	// The request may hold a key: it was refused when it was to be recorded.
+	secrets := c.secrets(a.req)
+	shown := *a.entry
+	shown.Path = wire.Mask(shown.Path, secrets...)
 	m := &MissError{
-		File: c.path, Method: a.entry.Method, Path: a.entry.Path, Item: a.entry.Item,
+		File: c.path, Method: shown.Method, Path: shown.Path, Item: shown.Item,
 		Sample: a.sample, N: a.n, Rerecord: c.opts.Rerecord,
 	}
 	if near := c.nearest(a.entry); near != nil {
-		u := near.describe()
-		m.Nearest, m.Differences = &u, c.differences(near, a.entry)
+		recorded := *near
+		shown.canon = []byte(wire.Mask(string(shown.canon), secrets...))
+		// Both alike, or what looks like a key would look like a difference.
+		recorded.canon = []byte(wire.Mask(string(near.canon), secrets...))
+		recorded.Path = wire.Mask(near.Path, secrets...)
+		u := recorded.describe()
+		m.Nearest, m.Differences = &u, c.differences(&recorded, &shown)
 	}
 	return &llm.Error{Kind: llm.KindMiss, Err: m}
 }
@@ -135,6 +145,9 @@ func (c *Cassette) differences(recorded, asked *entry) []string {
 		diffValues("", a, b, &out)
 	} else if string(recorded.canon) != string(asked.canon) {
 		out = append(out, diffText("the body", string(recorded.canon), string(asked.canon)))
+	}
+	if len(out) == 0 && recorded.key != asked.key {
+		return []string{"it differs only in what is hidden here because it looks like a key"}
 	}
 	if len(out) == 0 {
 		if times := c.times[request{recorded.key, asked.Sample}]; times > 0 {

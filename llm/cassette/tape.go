@@ -1,6 +1,7 @@
 package cassette
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,6 +30,7 @@ type tape struct {
 	marks []wire.Mark
 	done  bool
 	err   error
+	stop  func() bool // of the wait for the context's end
 }
 
 func (t *tape) Read(p []byte) (int, error) {
@@ -75,8 +77,23 @@ func (t *tape) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.done {
-		return err
+		return cmp.Or(t.err, err)
 	}
+	return cmp.Or(t.close(at), err)
+}
+
+// abandon is for a body that nobody closed before its context ended.
+func (t *tape) abandon() {
+	at := time.Since(t.start)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.done {
+		_ = t.close(at) // kept in t.err, for whoever reads or closes it yet
+	}
+}
+
+// close ends a body that was not read to its end. t.mu is held.
+func (t *tape) close(at time.Duration) error {
 	// Many SDKs stop at [DONE] or at the end of the JSON value, short of the
 	// body's end.
 	whole := t.length >= 0 && int64(len(t.data)) == t.length
@@ -84,15 +101,13 @@ func (t *tape) Close() error {
 		t.watch.End(at)
 		whole = t.watch.State().Done
 	}
-	if storeErr := t.finish(at, whole); storeErr != nil {
-		return storeErr
-	}
-	return err
+	return t.finish(at, whole)
 }
 
 // finish stores the call if it is one to keep.
 func (t *tape) finish(at time.Duration, ended bool) error {
 	t.done = true
+	t.stop()
 	stored := false
 	defer func() { t.c.land(t.a, stored) }()
 	if !t.keep(ended) {
@@ -121,6 +136,8 @@ func (t *tape) keep(ended bool) bool {
 		return code == http.StatusBadRequest && ended
 	case code >= 200 && code < 300:
 		return true
+	case isRedirect(code):
+		return t.a.entry.Header.Get("Location") != "" // else a replay could not follow it
 	default:
 		return code == http.StatusBadRequest || code == http.StatusRequestEntityTooLarge || code == http.StatusUnprocessableEntity
 	}

@@ -24,6 +24,8 @@ type journal struct {
 	// carried are the answers of the run that this one goes on with. Answers
 	// that ended in an error are not among them: they run again.
 	carried map[result.Key]*result.Record
+	// spent are that run's other records: what they spent counts.
+	spent []result.Record
 	// repaired are the warnings about its damaged tail.
 	repaired []error
 }
@@ -93,7 +95,7 @@ func resumeJournal(path, dir string, h result.Header) (*journal, error) {
 		w.Abort()
 		return nil, fmt.Errorf("resume: journal %s is of another run: %w; run without resume, or put back what it had", path, err)
 	}
-	return &journal{w: w, carried: carry(j), repaired: j.Warnings}, nil
+	return &journal{w: w, carried: carry(j), spent: again(j), repaired: j.Warnings}, nil
 }
 
 // carry returns the records that need not run again.
@@ -105,6 +107,17 @@ func carry(j *result.Journal) map[result.Key]*result.Record {
 		}
 	}
 	return m
+}
+
+// again returns the records whose items were or will be asked again.
+func again(j *result.Journal) []result.Record {
+	list := j.Replaced
+	for _, r := range j.Records {
+		if !r.Outcome.Final() {
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // sameRun says in what two runs differ so that their answers must not be

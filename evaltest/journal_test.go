@@ -30,6 +30,18 @@ func (other) Grade(ctx context.Context, it dataset.Item, r llm.Response) (grade.
 	return grade.Exact().Grade(ctx, it, r)
 }
 
+// paid answers for 5 tokens and a cent, or fails for 10 tokens.
+type paid struct{}
+
+func (paid) Name() string { return "paid" }
+
+func (paid) Execute(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
+	if os.Getenv("MODEL_DOWN") != "" && it.ID != "france" {
+		return llm.Response{}, &llm.Error{Kind: llm.KindServer, Status: 500, Usage: llm.Usage{Input: 10, Known: true}}
+	}
+	return llm.Response{Text: it.Target, CostUSD: "0.01", Usage: llm.Usage{Input: 5, Known: true}}, nil
+}
+
 func init() {
 	scenarios["other strategy"] = func(t *testing.T) { evaltest.Run(t, capitals(t, 4), other{}, exact, evaltest.Resume("latest")) }
 	scenarios["other grader"] = func(t *testing.T) {
@@ -42,16 +54,7 @@ func init() {
 	scenarios["other samples"] = func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 4), wrong, exact, evaltest.Samples(2), evaltest.Attempts(2), evaltest.Limit(2), evaltest.Resume("latest"))
 	}
-	scenarios["two errors"] = func(t *testing.T) {
-		down := os.Getenv("MODEL_DOWN") != ""
-		s := strategy(func(_ context.Context, it dataset.Item) (string, error) {
-			if down && it.ID != "france" {
-				return "", &llm.Error{Kind: llm.KindServer, Status: 500}
-			}
-			return it.Target, nil
-		})
-		evaltest.Run(t, capitals(t, 3), s, exact)
-	}
+	scenarios["two errors"] = func(t *testing.T) { evaltest.Run(t, capitals(t, 3), paid{}, exact) }
 }
 
 // TestResumeRefuses: answers of another run are not mixed in, and the message
@@ -90,14 +93,19 @@ func TestResumeErrors(t *testing.T) {
 	down := newChild(t, "two errors").with("MODEL_DOWN", "1").run()
 	require.Equal(t, 1, down.code)
 	assert.Contains(t, down.text(), "1/3 correct, 2 errored")
+	assert.Contains(t, down.out.String(), "tokens    25 in, 0 out in 3 calls")
 	before := down.journal()
 
+	one := newChild(t, "two errors", "-test.v", "-evaltest.resume", "-test.run=^TestChild$/^spain$").with("MODEL_DOWN", "1").at(down.dir).run()
+	assert.Contains(t, one.out.String(), "tokens    20 in, 0 out in 2 calls", "what was spent on spain")
 	up := newChild(t, "two errors", "-test.v", "-evaltest.resume").at(down.dir).run()
 	assert.Equal(t, 0, up.code, up.text())
 	assert.Contains(t, up.text(), "3/3 correct")
 	after := up.journal()
 	assert.Equal(t, before.Records[0].Start, after.Find(result.Key{ID: "france"}).Start)
-	assert.Equal(t, 2, after.Superseded)
+	assert.Len(t, after.Replaced, 3)
+	assert.Contains(t, up.out.String(), "tokens    45 in, 0 out in 6 calls", "with what failed answers spent")
+	assert.Contains(t, up.out.String(), "3 earlier answers, since replaced")
 }
 
 // TestFailed: only what was not correct runs, as assertions, and again until

@@ -275,6 +275,13 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 	labels := report.LabelsOf(h)
 	labels.Planned, labels.Overrides = r.plan.selected, overrides(ds)
 	r.sum = report.New(labels)
+	for i := range r.journal.spent {
+		rec := &r.journal.spent[i]
+		if !r.plan.filters(r.test + "/" + subtestName(rec.Item.ID, rec.Sample)) {
+			r.sum.AddSpent(rec)
+		}
+	}
+	r.journal.spent = nil
 	return nil
 }
 

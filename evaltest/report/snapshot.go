@@ -18,6 +18,7 @@ func (s *Summary) Stats() *Stats {
 		Total:     max(s.labels.Planned, s.recorded),
 		Recorded:  s.recorded,
 		Resumed:   s.resumed,
+		Replaced:  s.replaced,
 		Outcomes:  maps.Clone(s.outcomes),
 		Reasons:   maps.Clone(s.reasons),
 		Groups:    s.sortedGroups(),

@@ -10,7 +10,7 @@ import (
 )
 
 func writeSpent(p *page, s *Stats) {
-	if s.Recorded == 0 {
+	if s.Recorded+s.Replaced == 0 {
 		return
 	}
 	if s.Usage.Calls == 0 && s.Live+s.Replayed == 0 {
@@ -19,7 +19,10 @@ func writeSpent(p *page, s *Stats) {
 		p.para("", "tokens", tokensText(s.Usage))
 	}
 	p.para("", "cost", costText(s.Cost, s.Usage))
-	if s.Judge.Called == 0 {
+	if s.Replaced > 0 {
+		p.para("", "again", "tokens and cost include "+plural(s.Replaced, "earlier answer")+", since replaced")
+	}
+	if s.Judge.Called+s.JudgeUsage.Calls == 0 {
 		return
 	}
 	j := fmt.Sprintf("asked about %s, overturned the grader in %d", plural(s.Judge.Called, "answer"), s.Judge.Overturned)

@@ -57,6 +57,9 @@ type Stats struct {
 	// Total is how many answers the run owed: the denominator. Recorded of
 	// them have a record; Resumed of those come from an earlier run.
 	Total, Recorded, Resumed int
+	// Replaced is how many earlier records, on which something was spent,
+	// others have replaced. They count in Usage and Cost and nowhere else.
+	Replaced int
 	// Items is how many different items the answers belong to.
 	Items int
 	// Outcomes counts answers; the counts add up to Total.

@@ -35,6 +35,7 @@ type Summary struct {
 	mu         sync.Mutex
 	recorded   int
 	resumed    int
+	replaced   int
 	outcomes   map[result.Outcome]int
 	reasons    map[grade.Reason]int
 	groups     map[string]*Group
@@ -90,6 +91,25 @@ func (s *Summary) Add(r *result.Record) { s.add(r, false) }
 // AddResumed counts a record that an earlier run of the same journal wrote. It
 // differs from Add only in what this run's speed is reckoned from.
 func (s *Summary) AddResumed(r *result.Record) { s.add(r, true) }
+
+// AddSpent counts only what a record's calls spent: tokens, cost and calls, of
+// answers and judges. It is for records that another one of the same key
+// replaces: what they spent was spent, and nothing else of them counts.
+func (s *Summary) AddSpent(r *result.Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.addSpent(r)
+	if r.Usage.Calls+r.JudgeUsage.Calls > 0 {
+		s.replaced++
+	}
+}
+
+func (s *Summary) addSpent(r *result.Record) {
+	s.usage.Merge(r.Usage)
+	s.judgeUsage.Merge(r.JudgeUsage)
+	s.cost.addAnswer(r)
+	s.judgeCost.addJudge(r)
+}
 
 func (s *Summary) add(r *result.Record, resumed bool) {
 	s.mu.Lock()
@@ -182,10 +202,7 @@ func (s *Summary) addVerdict(r *result.Record) {
 }
 
 func (s *Summary) addCalls(r *result.Record) {
-	s.usage.Merge(r.Usage)
-	s.judgeUsage.Merge(r.JudgeUsage)
-	s.cost.addAnswer(r)
-	s.judgeCost.addJudge(r)
+	s.addSpent(r)
 	if n := len(r.Attempts); n > 0 {
 		count(s.attempts, n, 0, 1000)
 	}

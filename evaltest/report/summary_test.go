@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
@@ -30,6 +31,38 @@ func TestSummaryConcurrent(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Equal(t, statsOf(report.Labels{Samples: 1}, rs), s.Stats())
+}
+
+// TestAddSpent: what was spent on an answer that a later one replaced counts,
+// and nothing else of it does.
+func TestAddSpent(t *testing.T) {
+	again := record(0, result.Errored)
+	again.CostUSD, again.Usage = "0.0030", llm.UsageTotal{Usage: llm.Usage{Input: 7, Output: 1, Known: true}, Calls: 2}
+	again.JudgeCostUSD, again.JudgeUsage = "0.0002", llm.UsageTotal{Usage: llm.Usage{Input: 3, Known: true}, Calls: 1}
+	unknown := record(1, result.NotRun)
+	unknown.Usage = llm.UsageTotal{Calls: 1, Unknown: 1}
+	s := report.New(report.Labels{})
+	s.Add(record(0, result.Correct))
+	want := s.Stats()
+	s.AddSpent(again)
+	s.AddSpent(unknown)
+	s.AddSpent(record(2, result.NotRun)) // never started: nothing was spent
+	got := s.Stats()
+	assert.Equal(t, 107, int(got.Usage.Input))
+	assert.Equal(t, 21, int(got.Usage.Output))
+	assert.Equal(t, 4, got.Usage.Calls)
+	assert.Equal(t, 1, got.Usage.Unknown)
+	assert.Equal(t, "0.0042", got.Cost.Billed.USD.String())
+	assert.Equal(t, 1, got.Cost.Billed.Unpriced)
+	assert.Equal(t, 1, got.JudgeUsage.Calls)
+	assert.Equal(t, "0.0002", got.JudgeCost.Billed.USD.String())
+	assert.Equal(t, 2, got.Replaced)
+	var text strings.Builder
+	require.NoError(t, report.Text(&text, got, report.Options{}))
+	assert.Contains(t, text.String(), "again     tokens and cost include 2 earlier answers, since replaced\n")
+
+	got.Usage, got.JudgeUsage, got.Cost, got.JudgeCost, got.Replaced = want.Usage, want.JudgeUsage, want.Cost, want.JudgeCost, 0
+	assert.Equal(t, want, got)
 }
 
 func TestStatsAreACopy(t *testing.T) {

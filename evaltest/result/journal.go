@@ -8,8 +8,12 @@ type Journal struct {
 	// Records has one record a key, the latest written, in the order in which
 	// the keys first came.
 	Records []Record
-	// Superseded counts the records that a later one of the same key replaced.
-	Superseded int
+	// Replaced are the records that a later one of the same key replaced, in
+	// the order in which they were replaced: answers that were asked for again,
+	// and the earlier passes of a benchmark. What they spent was spent, so it
+	// belongs into totals. They hold that, the key, the outcome, start and
+	// duration; texts, attempts, verdicts and errors are left out.
+	Replaced []Record
 	// End is the last line; nil if the run was cut off or goes on.
 	End *End
 	// Warnings are damage that reading went on from: a *[LineError] for a
@@ -36,8 +40,8 @@ func (r *Reader) journal() (*Journal, error) {
 			return nil, err
 		}
 		if i, ok := j.index[rec.Key()]; ok {
+			j.Replaced = append(j.Replaced, spentOf(&j.Records[i]))
 			j.Records[i] = rec
-			j.Superseded++
 			continue
 		}
 		j.index[rec.Key()] = len(j.Records)
@@ -45,6 +49,15 @@ func (r *Reader) journal() (*Journal, error) {
 	}
 	j.End, j.Warnings = r.End(), r.Warnings()
 	return j, nil
+}
+
+// spentOf is what is kept of a record that was replaced.
+func spentOf(r *Record) Record {
+	return Record{
+		Item: Item{ID: r.Item.ID}, Sample: r.Sample, Outcome: r.Outcome,
+		Usage: r.Usage, JudgeUsage: r.JudgeUsage, CostUSD: r.CostUSD, JudgeCostUSD: r.JudgeCostUSD,
+		Replayed: r.Replayed, JudgeReplayed: r.JudgeReplayed, Start: r.Start, Duration: r.Duration,
+	}
 }
 
 // Find returns the record of a key; nil if there is none. It points into

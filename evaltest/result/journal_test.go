@@ -143,7 +143,7 @@ func TestWriteConcurrently(t *testing.T) {
 	require.NoError(t, w.Abort())
 	j := read(t, path)
 	assert.Len(t, j.Records, workers*each)
-	assert.Zero(t, j.Superseded)
+	assert.Empty(t, j.Replaced)
 	assert.Nil(t, j.End)
 }
 
@@ -167,7 +167,12 @@ func TestLaterRecordReplaces(t *testing.T) {
 	require.NoError(t, w.Close(result.End{}))
 	j := read(t, path)
 	assert.Equal(t, []result.Record{record(0), again, record(2), other}, j.Records)
-	assert.Equal(t, 1, j.Superseded)
+	first := record(1)
+	assert.Equal(t, []result.Record{{
+		Item: result.Item{ID: first.Item.ID}, Outcome: first.Outcome, Start: first.Start, Duration: first.Duration,
+		Usage: first.Usage, CostUSD: first.CostUSD, JudgeUsage: first.JudgeUsage, JudgeCostUSD: first.JudgeCostUSD,
+	}}, j.Replaced, "what was spent on it, without the texts")
+	assert.NotZero(t, first.Usage.Calls, "else this shows nothing")
 
 	r, err := result.Open(path)
 	require.NoError(t, err)

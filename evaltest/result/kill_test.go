@@ -107,7 +107,7 @@ func TestKill(t *testing.T) {
 				t.Fatalf("after %d kills: item %s was acknowledged and is not in the journal", kills+1, rec.Item.ID)
 			}
 		}
-		assert.Zero(t, j.Superseded, "an item that was recorded ran again")
+		assert.Empty(t, j.Replaced, "an item that was recorded ran again")
 		if closed {
 			break
 		}

@@ -81,6 +81,9 @@ func (p *program) show(path string, failures int) error {
 	for i := range j.Records {
 		sum.Add(&j.Records[i])
 	}
+	for i := range j.Replaced {
+		sum.AddSpent(&j.Replaced[i])
+	}
 	o := report.Options{Journal: j.Path}
 	for _, w := range j.Warnings {
 		o.Warnings = append(o.Warnings, w.Error())

@@ -70,6 +70,8 @@ func TestShow(t *testing.T) {
 	right := record("fr", "Paris", "Paris", result.Correct, grade.Correct)
 	wrong := record("it", "Milan\x1b[2J\x16--- FAIL: x\u202e", "Rome", result.Incorrect, grade.Incorrect)
 	other := record("ch", "Bern", "Bern", result.Correct, grade.Correct)
+	failed := record("fr", "", "Paris", result.Errored, grade.Incorrect)
+	failed.Usage = llm.UsageTotal{Usage: llm.Usage{Input: 70, Known: true}, Calls: 2}
 	const again = "go test example.com/m/bot -run '^TestCapitals$/^de$' -evaltest.resume="
 	tests := []struct {
 		name, reason string
@@ -81,6 +83,8 @@ func TestShow(t *testing.T) {
 	}{
 		{"complete", "the summary, and nothing to resume", &result.End{Complete: true}, "", []result.Record{right, wrong, other}, "",
 			[]string{"TestCapitals/de", "2/3 correct, 1 incorrect", ".jsonl.gz"}, []string{"warning", again, "Milan"}},
+		{"resumed", "what a replaced answer spent was spent", &result.End{Complete: true}, "", []result.Record{failed, right, wrong, other}, "",
+			[]string{"2/3 correct", "70 in, 0 out in 2 calls", "1 earlier answer, since replaced"}, []string{"errored,"}},
 		{"failures", "what was not correct, escaped", &result.End{Complete: true}, "", []result.Record{right, wrong, other}, "-failures -1",
 			[]string{"2/3 correct", `Milan\x1b[2J\x16--- FAIL: x\u202e`}, []string{"Paris"}},
 		{"some failures", "the rest is counted", &result.End{Complete: true}, "", []result.Record{wrong, record("de", "Bonn", "Berlin", result.Incorrect, grade.Incorrect)}, "-failures 1",

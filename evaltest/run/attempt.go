@@ -89,9 +89,20 @@ func (o *one) runEndsFirst(ctx context.Context) bool {
 	return !run.After(item)
 }
 
+// newLog returns an empty call log for a stage of attempt n.
+func (o *one) newLog(n int, s stage) *llm.CallLog {
+	switch {
+	case n > 1 || s == judging:
+		return new(llm.CallLog)
+	case s == grading:
+		return &o.logs[1]
+	}
+	return &o.logs[0]
+}
+
 // attempt lets the strategy answer once and books what that cost.
 func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
-	log := new(llm.CallLog)
+	log := o.newLog(n, answering)
 	o.mu.Lock()
 	o.doing, o.number, o.log, o.began = answering, n, log, time.Now()
 	o.mu.Unlock()
@@ -119,17 +130,22 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int) {
 	took := time.Since(o.began)
 	calls := o.log.Calls()
+	o.log = nil
 	model := resp.Model
-	for _, k := range calls {
-		if k.Response.Model != "" && resp.Model == "" { // an application seldom says
-			model = k.Response.Model
+	for i := range calls {
+		if m := calls[i].Response.Model; m != "" && resp.Model == "" { // an application seldom says
+			model = m
 		}
 	}
+	var spent ledger
 	if len(calls) == 0 {
-		calls = []llm.Call{{Response: resp, Err: err}}
+		spent = o.c.book(llm.Call{Response: resp, Err: err})
+	} else {
+		spent = o.c.book(calls...)
 	}
-	spent := o.c.book(calls)
-	o.log = nil
+	if o.rec.Attempts == nil {
+		o.rec.Attempts = o.parts.attempts[:0]
+	}
 	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{
 		Number: o.number, Start: o.began.UTC(), Duration: took, Tries: tries,
 		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
@@ -140,7 +156,8 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tr
 		o.rec.Latency = took
 	}
 	if err == nil || resp.Text != "" || resp.Reasoning != "" || len(resp.ToolCalls) > 0 {
-		o.rec.Response = &resp
+		o.parts.response = resp // an earlier attempt's is not kept
+		o.rec.Response = &o.parts.response
 	}
 }
 

@@ -18,7 +18,7 @@ func (o *one) grade(ctx context.Context, n int, resp llm.Response) step {
 	if !o.enter(grading) {
 		return stop
 	}
-	log := new(llm.CallLog)
+	log := o.newLog(n, grading)
 	ctx = llm.WithCallLog(ctx, log)
 	v, err := o.ask(ctx, grading, o.c.Grader, resp)
 	modelled := o.bookJudging(log, v, nil) // a failed grader of this kind made no call of its own
@@ -67,17 +67,22 @@ func (o *one) ask(ctx context.Context, who stage, g grade.Grader, resp llm.Respo
 	return v, nil
 }
 
-// verdict makes the outcome rest on v.
-func (o *one) verdict(v grade.Verdict) {
-	o.set(func(rec *result.Record) {
-		rec.Verdict, rec.Score, rec.Outcome, rec.Error = &v, v.Score, outcomeOf(v.Mark), nil
-	})
+// verdict makes the outcome rest on v. The caller holds mu.
+func verdict(rec *result.Record, v *grade.Verdict) {
+	rec.Verdict, rec.Score, rec.Outcome, rec.Error = v, v.Score, outcomeOf(v.Mark), nil
 }
 
 // graded makes the outcome rest on v, which is attempt n's.
 func (o *one) graded(n int, v grade.Verdict) {
-	o.verdict(v)
-	o.set(func(rec *result.Record) { rec.Attempts[n-1].Verdict = rec.Verdict })
+	o.set(func(rec *result.Record) {
+		kept := &o.parts.verdict
+		if n > 1 { // the earlier attempts keep theirs
+			kept = new(grade.Verdict)
+		}
+		*kept = v
+		verdict(rec, kept)
+		rec.Attempts[n-1].Verdict = kept
+	})
 }
 
 func outcomeOf(m grade.Mark) result.Outcome {
@@ -141,7 +146,7 @@ func (o *one) judge(ctx context.Context) {
 	var v grade.Verdict
 	var err error
 	for n, failures := 1, 0; ; n++ {
-		log := new(llm.CallLog)
+		log := o.newLog(n, judging)
 		_, err = o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
 			v, err = o.ask(ctx, judging, o.c.Judge, resp)
 			return llm.Response{}, err
@@ -170,8 +175,10 @@ func (o *one) judge(ctx context.Context) {
 			rec.Error = e
 		})
 	default:
-		o.set(func(rec *result.Record) { rec.Graded = rec.Verdict })
-		o.verdict(v)
+		o.set(func(rec *result.Record) {
+			rec.Graded = rec.Verdict
+			verdict(rec, &v)
+		})
 	}
 }
 
@@ -189,7 +196,7 @@ func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) bool {
 	if len(calls) == 0 {
 		return false
 	}
-	spent := o.c.book(calls)
+	spent := o.c.book(calls...)
 	o.mu.Lock()
 	o.judged.add(spent)
 	o.mu.Unlock()

@@ -52,6 +52,9 @@ func guard(who stage, v any, f func() error) (err error) {
 func (o *one) crashed(value any) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.left {
+		return
+	}
 	e := &result.Error{Kind: llm.KindPanic}
 	if value != nil {
 		e.Message = fmt.Sprintf("panic while handling what the %s returned: %v", o.doing, value)

@@ -9,7 +9,9 @@ import (
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 var abandoned atomic.Int64
@@ -42,29 +44,41 @@ func (c *Config) Item(ctx context.Context, item dataset.Item, sample int) result
 	if ctx.Err() != nil {
 		return NotRun(item, sample, "not started: "+context.Cause(ctx).Error())
 	}
+	now := time.Now()
 	o := &one{
-		c: c, item: item, sample: sample, parent: ctx,
-		rec: result.Record{Item: result.ItemOf(item), Sample: sample, Start: time.Now().UTC()},
+		c: c, item: item, sample: sample, parent: ctx, wake: make(chan struct{}, 2), parts: new(parts),
+		rec: result.Record{Item: result.ItemOf(item), Sample: sample, Start: now.UTC()},
 	}
-	own, cancel := ctx, func() {}
+	own := ctx
 	if d := c.itemTimeout(); d > 0 {
-		own, cancel = context.WithTimeout(ctx, d)
+		bound := call.Until(ctx, now.Add(d))
+		defer bound.Cancel()
+		own = bound
+		// Not a channel of the bound's or a timer's: to wait in select for a
+		// channel with a timer behind it costs as much as the goroutine.
+		timer := time.AfterFunc(d, func() { o.wake <- struct{}{} })
+		defer timer.Stop()
 	}
-	defer cancel()
-	done := make(chan struct{})
-	go o.main(own, done)
+	go o.main(own)
 	select {
-	case <-done:
+	case <-o.wake:
+	case <-ctx.Done():
+	}
+	if o.over() {
 		return o.rec
-	case <-own.Done():
 	}
 	if grace := c.grace(); grace > 0 {
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		select {
-		case <-done:
-			return o.rec
-		case <-timer.C:
+		last := time.NewTimer(grace)
+		defer last.Stop()
+		for waiting := true; waiting; {
+			select {
+			case <-o.wake:
+				if o.over() {
+					return o.rec
+				}
+			case <-last.C:
+				waiting = false
+			}
 		}
 	}
 	return o.abandon()
@@ -78,9 +92,13 @@ type one struct {
 	item   dataset.Item
 	sample int
 	parent context.Context // the run's; its end is not the item's fault
+	// wake is sent to twice, and holds both: when the goroutine has ended, and
+	// when the item's time is up.
+	wake chan struct{}
 
 	mu     sync.Mutex
 	rec    result.Record
+	parts  *parts
 	doing  stage
 	number int          // of the attempt under way
 	began  time.Time    // of the attempt under way
@@ -89,6 +107,18 @@ type one struct {
 	judged ledger       // of grader and judge
 	left   bool         // abandoned: the record is gone
 	ended  bool         // the goroutine has ended
+
+	// The logs of the first attempt and its grading. Not among parts: what an
+	// attempt leaves running may log long after the record is written.
+	logs [2]llm.CallLog
+}
+
+// parts is what an item with one attempt, as most are, has its record point
+// to, in one piece of memory.
+type parts struct {
+	attempts [1]result.Attempt
+	response llm.Response
+	verdict  grade.Verdict
 }
 
 // A stage is whose code is running.
@@ -101,7 +131,7 @@ const (
 )
 
 // main is the item's goroutine.
-func (o *one) main(ctx context.Context, done chan<- struct{}) {
+func (o *one) main(ctx context.Context) {
 	returned := false
 	defer func() {
 		if !returned {
@@ -114,7 +144,7 @@ func (o *one) main(ctx context.Context, done chan<- struct{}) {
 			abandoned.Add(-1)
 		}
 		o.mu.Unlock()
-		close(done)
+		o.wake <- struct{}{}
 	}()
 	ctx = llm.WithSample(llm.WithItem(ctx, o.item.ID), o.sample)
 	o.run(ctx)
@@ -128,13 +158,22 @@ func (o *one) finish(rec *result.Record) {
 	rec.JudgeUsage, rec.JudgeCostUSD, rec.JudgeReplayed = o.judged.usage, o.judged.usd(), o.judged.recorded()
 }
 
-// set changes the record under the lock. It reports false if the item was
-// abandoned meanwhile: then nobody wants the rest.
-func (o *one) set(f func(rec *result.Record)) bool {
+// over reports whether the goroutine has ended. Then the record is the
+// caller's.
+func (o *one) over() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	f(&o.rec)
-	return !o.left
+	return o.ended
+}
+
+// set changes the record under the lock, unless the item was abandoned: what
+// the record points to is the caller's then.
+func (o *one) set(f func(rec *result.Record)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.left {
+		f(&o.rec)
+	}
 }
 
 // abandon takes the record as it stands and leaves the goroutine behind.

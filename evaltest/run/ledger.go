@@ -20,7 +20,9 @@ type ledger struct {
 
 func (l *ledger) add(m ledger) {
 	l.usage.Merge(m.usage)
-	l.cost = l.cost.Add(m.cost)
+	if !m.cost.IsZero() { // adding nothing allocates
+		l.cost = l.cost.Add(m.cost)
+	}
 	l.unpriced += m.unpriced
 	l.replayed += m.replayed
 	l.model += m.model
@@ -39,7 +41,7 @@ func (l *ledger) usd() string {
 func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed == l.usage.Calls }
 
 // book adds calls up. Failed ones count with what they were billed.
-func (c *Config) book(calls []llm.Call) ledger {
+func (c *Config) book(calls ...llm.Call) ledger {
 	var l ledger
 	for _, k := range calls {
 		resp := k.Response

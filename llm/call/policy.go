@@ -79,9 +79,9 @@ func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response,
 
 func (p Policy) once(ctx context.Context, try func(context.Context) (llm.Response, error)) (llm.Response, error) {
 	if p.Timeout > 0 {
-		c, cancel := context.WithTimeout(ctx, p.Timeout)
-		defer cancel()
-		ctx = c
+		bound := Until(ctx, time.Now().Add(p.Timeout))
+		defer bound.Cancel()
+		ctx = bound
 	}
 	return try(ctx)
 }

@@ -84,6 +84,9 @@ func cached(t *testing.T, out string) map[string]bool {
 	return m
 }
 
+// unlessEdited says why nothing may be from the cache though it should.
+const unlessEdited = "if this module's sources changed while the test ran, the binaries were built anew and nothing is from the cache: run it again"
+
 const rows = `{"id":"a","input":"1+1","target":"2"}
 {"id":"b","input":"2+2","target":"4"}
 `
@@ -177,7 +180,7 @@ func TestCache(t *testing.T) {
 	first := cached(t, m.test("./..."))
 	assert.Equal(t, map[string]bool{"live": false, "offline": false, "replay": false}, first)
 	second := cached(t, m.test("./..."))
-	assert.Equal(t, map[string]bool{"live": false, "offline": true, "replay": true}, second)
+	assert.Equal(t, map[string]bool{"live": false, "offline": true, "replay": true}, second, unlessEdited)
 
 	m.age("offline/testdata/rows.jsonl", time.Hour)
 	m.age("replay/testdata/calls.jsonl", time.Hour)
@@ -188,6 +191,15 @@ func TestCache(t *testing.T) {
 	assert.Equal(t, map[string]bool{"replay": false}, cached(t, m.test("./replay")), "auto may ask")
 	m.env = env
 	m.age("replay/testdata/calls.jsonl", time.Hour)
-	assert.Equal(t, map[string]bool{"replay": true}, cached(t, m.test("./replay")), "what was kept is good again")
+	assert.Equal(t, map[string]bool{"replay": true}, cached(t, m.test("./replay")), "what was kept is good again; "+unlessEdited)
 	assert.Equal(t, 2, calls, "nothing was asked but while recording")
+
+	m.env = append(env, "EVALTEST_CASSETTE=off", "EVALTEST_PARALLEL=1", "MODEL_URL="+server.URL)
+	for range 2 {
+		assert.Equal(t, map[string]bool{"replay": false}, cached(t, m.test("./replay")), "off asks each time")
+	}
+	assert.Equal(t, 6, calls)
+	assert.NotContains(t, m.test("-v", "./replay"), "no call went through cassette")
+	m.env = env
+	assert.Equal(t, map[string]bool{"replay": true}, cached(t, m.test("./replay")), "the cassette is as it was; "+unlessEdited)
 }

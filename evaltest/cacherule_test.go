@@ -68,6 +68,7 @@ func TestReplays(t *testing.T) {
 		{"replay", "strict, and in the module", settings{cassette: "names.go", cassetteMode: cassette.Replay}, true},
 		{"auto", "asks what is missing", settings{cassette: "names.go", cassetteMode: cassette.Auto}, false},
 		{"record", "asks", settings{cassette: "names.go", cassetteMode: cassette.Record}, false},
+		{"off", "asks everything", settings{cassette: "names.go", cassetteMode: cassette.Off}, false},
 		{"replay from outside", "a change would not be noticed", settings{cassette: "/dev/null", cassetteMode: cassette.Replay}, false},
 		{"resume", "journals lie outside the module", settings{offline: true, resume: latest}, false},
 		{"failed", "journals lie outside the module", settings{offline: true, failed: true}, false},

@@ -43,7 +43,7 @@ var knobs = []knob{
 	number("max-errored", "answers that may end in an error", 0, func(s *settings, n int) { s.gate.MaxErrored = n }),
 	number("max-ungraded", "answers that may end ungraded", 0, func(s *settings, n int) { s.gate.MaxUngraded = n }),
 	{name: "min-accuracy", usage: "least `share` of correct answers, or none", want: "a share between 0 and 1, or none", set: setMinAccuracy},
-	{name: "cassette", usage: "`mode` of cassettes: replay, record or auto", want: "replay, record or auto", set: setCassette},
+	{name: "cassette", usage: "`mode` of cassettes: replay, record, auto or off", want: "replay, record, auto or off", set: setCassette},
 }
 
 // variable is the environment's name of a knob.

@@ -46,6 +46,7 @@ func TestKnobs(t *testing.T) {
 		{"no gate", "takes the code's gate back", []Option{MinAccuracy(0.9)}, map[string]string{"EVALTEST_MIN_ACCURACY": "none"}, nil, func(*settings) {}},
 		{"cassette", "replays unless told otherwise", []Option{Cassette("c")}, nil, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Replay }},
 		{"cassette recorded", "by the environment", []Option{Cassette("c")}, map[string]string{"EVALTEST_CASSETTE": "record"}, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Record }},
+		{"no cassette", "asks live", []Option{Cassette("c")}, nil, []string{"-evaltest.cassette=off"}, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Off }},
 		{"dir", "", nil, map[string]string{"EVALTEST_DIR": "/x"}, nil, func(s *settings) { s.dir = "/x" }},
 		{"attempts and samples", "", []Option{Attempts(2), Samples(3)}, nil, nil, func(s *settings) { s.attempts, s.samples = 2, 3 }},
 	} {
@@ -81,7 +82,7 @@ func TestKnobsRefuse(t *testing.T) {
 		{"EVALTEST_MAX_ERRORED", "5%", "at least 0"},
 		{"EVALTEST_MIN_ACCURACY", "NaN", "between 0 and 1"},
 		{"EVALTEST_MIN_ACCURACY", "80", "write 0.8"},
-		{"EVALTEST_CASSETTE", "play", "replay, record or auto"},
+		{"EVALTEST_CASSETTE", "play", "replay, record, auto or off"},
 	} {
 		t.Run(row.variable+"="+row.value, func(t *testing.T) {
 			_, err := resolve(nil, func(name string) string {

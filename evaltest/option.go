@@ -167,8 +167,9 @@ func MinAccuracy(share float64) Option {
 // Cassette records or replays the calls that the strategy makes through
 // llm/wire, in the file at path. The mode is cassette.Replay unless another is
 // given: a call without a recording is then an error, and the network is never
-// used. EVALTEST_CASSETTE and -evaltest.cassette take replay, record or auto
-// for all tests that have a Cassette.
+// used. With cassette.Off the model is asked live and nothing is stored.
+// EVALTEST_CASSETTE and -evaltest.cassette take replay, record, auto or off for
+// all tests that have a Cassette.
 func Cassette(path string, mode ...cassette.Mode) Option {
 	return optionFunc(func(s *settings) {
 		if path == "" {

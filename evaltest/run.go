@@ -249,10 +249,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if r.set.cassette != "" {
-		if r.narrowed() && r.set.cassetteMode == cassette.Record {
-			return fmt.Errorf("recording cassette %s anew with part of the items would drop the recordings of all others: use mode auto, which adds what is missing", r.set.cassette)
-		}
+	if r.set.cassette != "" && r.set.cassetteMode != cassette.Off {
 		if r.tape, err = openTape(&r.set); err != nil {
 			return err
 		}

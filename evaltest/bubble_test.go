@@ -3,6 +3,7 @@ package evaltest
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -287,6 +288,41 @@ func TestSummaryOnTerminal(t *testing.T) {
 	assert.Contains(t, f.tty.String(), "1/20 correct, 19 not run")
 }
 
+// TestInTime: what takes too long is not waited for.
+func TestInTime(t *testing.T) {
+	boom := errors.New("boom")
+	for _, row := range []struct {
+		name, reason string
+		end          time.Duration // 0 for none
+		done         bool
+		took         time.Duration
+	}{
+		{"no end", "waits", 0, true, time.Minute},
+		{"in time", "waits no longer than needed", time.Hour, true, time.Minute},
+		{"late", "goes on without it", time.Second, false, time.Second},
+		{"over", "does not wait", -time.Second, false, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				begun := time.Now()
+				var end time.Time
+				if row.end != 0 {
+					end = begun.Add(row.end)
+				}
+				done, err := inTime(end, func() error {
+					<-time.After(time.Minute) // of the bubble's clock
+					return boom
+				})
+				assert.Equal(t, row.done, done, row.reason)
+				assert.Equal(t, row.done, err == boom, row.reason)
+				assert.Equal(t, row.took, time.Since(begun), row.reason)
+				synctest.Wait()
+				<-time.After(time.Hour) // lest the bubble end before f
+			})
+		})
+	}
+}
+
 func TestReserve(t *testing.T) {
 	now := time.Unix(0, 0)
 	for _, row := range []struct {
@@ -306,6 +342,7 @@ func TestReserve(t *testing.T) {
 			assert.Equal(t, row.last, deadline.Sub(r.last))
 			assert.Equal(t, row.cut, deadline.Sub(r.cut))
 			assert.Equal(t, row.strayFor, r.stray)
+			assert.Equal(t, deadline.Sub(r.last)/8, deadline.Sub(r.files), "after the strays, before the end")
 		})
 	}
 }

@@ -2,7 +2,6 @@ package evaltest
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
 )
 
 // conclude takes stock of a run's subtests.
@@ -30,9 +30,15 @@ func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Repor
 		rep.Stopped = stopped.text
 		r.fail("the run stopped early: %s", stopped.text)
 	}
+	if n := run.Abandoned(); n > 0 { // of the whole process
+		calls := "1 call was"
+		if n > 1 {
+			calls = fmt.Sprintf("%d calls were", n)
+		}
+		r.warn("%s abandoned and may still be running and spending: a strategy, grader or judge must return when its context is done", calls)
+	}
 	r.closeTape(stats, narrowed)
-	r.closeJournal(stats, stopped)
-	rep.Journal = r.journal.path()
+	rep.Journal = r.closeJournal(stats, stopped)
 	rep.Decisions = gate.Evaluate(stats.Counts(), r.set.gate, narrowed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -56,49 +62,6 @@ func (r *runner) stats(p *progress) *report.Stats {
 		}
 	}
 	return s
-}
-
-func (r *runner) closeTape(s *report.Stats, narrowed bool) {
-	if r.tape == nil {
-		return
-	}
-	if whole := !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
-		if text := r.tape.unused(); text != "" {
-			r.warn("%s", text)
-		}
-	}
-	if st := r.tape.c.Stats(); st.Replayed+st.Recorded+st.Missed+st.Skipped == 0 && s.Recorded > s.Resumed {
-		r.warn("no call went through cassette %s: the strategy's client does not sit on llm/wire (see Cassette.Transport)", r.set.cassette)
-		uncache(flag.CommandLine) // whatever it asked instead
-	}
-	warning, err := r.tape.close(r.gov.cause() != nil)
-	if err != nil {
-		r.fail("%v", err)
-	}
-	if warning != "" {
-		r.warn("%s", warning)
-	}
-	for _, w := range r.tape.c.Warnings() {
-		r.warn("%v", w)
-	}
-}
-
-func (r *runner) closeJournal(s *report.Stats, stopped *halt) {
-	end := result.End{Complete: s.Outcomes[result.NotRun] == 0 && !r.plan.narrowed(), Counts: s.Outcomes}
-	if stopped != nil {
-		end.Reason = stopped.reason
-	}
-	if r.journal.w == nil {
-		return
-	}
-	if err := r.journal.w.Close(end); err != nil {
-		if stopped == nil || stopped.reason != "journal" { // else it is told already
-			r.fail("journal: %v", err)
-		}
-	}
-	for _, w := range r.journal.w.Warnings() {
-		r.warn("%v", w)
-	}
 }
 
 // summary is the text of a report. r.mu is held.

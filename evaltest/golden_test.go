@@ -144,6 +144,7 @@ func TestMisbehaving(t *testing.T) {
 	assert.Contains(t, text, "scenario_test.go", "the panic's stack leads to the strategy")
 	assert.Contains(t, text, "must not call methods of the outer *testing.T")
 	assert.Contains(t, text, "abandoned")
+	assert.Contains(t, text, "warning   1 call was abandoned and may still be running and spending")
 	assert.NotContains(t, text, "test timed out")
 	assert.Len(t, c.journal().Records, 8, "each has its one record")
 }

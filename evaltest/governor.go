@@ -54,12 +54,13 @@ type reserve struct {
 	last     time.Time     // when the items must have ended: no more than expected to
 	cut      time.Time     // when items in flight are cancelled
 	stray    time.Duration // then, how long a strategy that ignores that is waited for
+	files    time.Time     // when the files are not waited for any more
 	deadline time.Time     // when testing kills the process
 }
 
 // reserveFor keeps 10% of the test binary's whole time, at most 30 seconds, to
-// end the run in order: half of it for items in flight, half for the journal
-// and the summary. A test that begins late has less and keeps at most half.
+// end the run in order: half of it for items in flight, half for the files and
+// the summary. A test that begins late has less and keeps at most half.
 func reserveFor(now, deadline time.Time, timeout time.Duration) reserve {
 	left := deadline.Sub(now)
 	if timeout <= 0 {
@@ -68,7 +69,7 @@ func reserveFor(now, deadline time.Time, timeout time.Duration) reserve {
 	keep := max(0, min(30*time.Second, timeout/10, left/2))
 	return reserve{
 		last: deadline.Add(-keep), cut: deadline.Add(-keep / 2),
-		stray: min(strayGrace, keep/4), deadline: deadline,
+		stray: min(strayGrace, keep/4), files: deadline.Add(-keep / 8), deadline: deadline,
 	}
 }
 

@@ -30,14 +30,6 @@ type journal struct {
 	repaired []error
 }
 
-// path is where the journal lies; "" without one.
-func (j *journal) path() string {
-	if j.w == nil {
-		return ""
-	}
-	return j.w.Path()
-}
-
 // journalDir returns the folder of a test's journals.
 func journalDir(s *settings, p place, test string) (string, error) {
 	root := s.dir

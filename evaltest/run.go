@@ -78,12 +78,14 @@ type runner struct {
 	verbose   bool
 	json      bool
 	lines     *lines // nil without -v
-	gov       *governor
-	ctx       context.Context // of the items, with the cassette
-	tape      *tape
-	journal   *journal
-	fast      run.FailFast
-	sum       *report.Summary
+	// closeBy is when nothing waits for the files any more; zero for never.
+	closeBy time.Time
+	gov     *governor
+	ctx     context.Context // of the items, with the cassette
+	tape    *tape
+	journal *journal
+	fast    run.FailFast
+	sum     *report.Summary
 
 	mu       sync.Mutex
 	warnings []string
@@ -288,5 +290,6 @@ func (r *runner) bound(deadline time.Time) reserve {
 	res := reserveFor(time.Now(), deadline, timeout)
 	r.cfg.Grace = max(time.Millisecond, res.stray)
 	r.gov.limit(res, timeout)
+	r.closeBy = res.files
 	return res
 }

@@ -138,7 +138,7 @@ func writeTrouble(p *page, s *Stats) {
 		p.para("", "reasons", countsText(s.Reasons))
 	}
 	if s.Abandoned > 0 {
-		p.para("", "abandoned", fmt.Sprintf("%s given up: the strategy, grader or judge ignored the end of its time and may still be running", plural(s.Abandoned, "answer")))
+		p.para("", "abandoned", fmt.Sprintf("%s given up: the strategy, grader or judge ignored the end of its time", plural(s.Abandoned, "answer")))
 	}
 	for _, e := range s.Errors {
 		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, inline(string(e.Kind), 40), inline(e.ID, 60), inline(e.Message, shortText))

@@ -1,0 +1,91 @@
+package evaltest
+
+import (
+	"flag"
+	"time"
+
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+)
+
+// A run's files are closed when all its items have ended, which may be shortly
+// before testing kills the process, and a busy disk takes seconds to sync. What
+// was recorded is with the kernel already, and a file whose closing was cut off
+// is whole: so nothing waits for it beyond the time for that, or the summary
+// would be lost.
+
+// inTime calls f and waits for it to end, but not beyond a time; a zero one is
+// none. Then done is false, and f goes on.
+func inTime(end time.Time, f func() error) (done bool, err error) {
+	if end.IsZero() {
+		return true, f()
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- f() }()
+	timer := time.NewTimer(time.Until(end))
+	defer timer.Stop()
+	select {
+	case err = <-closed:
+		return true, err
+	case <-timer.C:
+		return false, nil
+	}
+}
+
+func (r *runner) closeTape(s *report.Stats, narrowed bool) {
+	if r.tape == nil {
+		return
+	}
+	if whole := !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
+		if text := r.tape.unused(); text != "" {
+			r.warn("%s", text)
+		}
+	}
+	if st := r.tape.c.Stats(); st.Replayed+st.Recorded+st.Missed+st.Skipped == 0 && s.Recorded > s.Resumed {
+		r.warn("no call went through cassette %s: the strategy's client does not sit on llm/wire (see Cassette.Transport)", r.set.cassette)
+		uncache(flag.CommandLine) // whatever it asked instead
+	}
+	var warning string
+	done, err := inTime(r.closeBy, func() (err error) {
+		warning, err = r.tape.close(r.gov.cause() != nil)
+		return err
+	})
+	if !done {
+		r.fail("cassette %s was still being written when the test's time was up: if it is unchanged, its new recordings are beside it, and the next recording goes on from there", r.set.cassette)
+		return
+	}
+	if err != nil {
+		r.fail("%v", err)
+	}
+	if warning != "" {
+		r.warn("%s", warning)
+	}
+	for _, w := range r.tape.c.Warnings() {
+		r.warn("%v", w)
+	}
+}
+
+// closeJournal returns where the journal lies then.
+func (r *runner) closeJournal(s *report.Stats, stopped *halt) (path string) {
+	w := r.journal.w
+	if w == nil {
+		return ""
+	}
+	end := result.End{Complete: s.Outcomes[result.NotRun] == 0 && !r.plan.narrowed(), Counts: s.Outcomes}
+	if stopped != nil {
+		end.Reason = stopped.reason
+	}
+	path = w.Path()
+	done, err := inTime(r.closeBy, func() error { return w.Close(end) })
+	if !done {
+		r.warn("the journal was still being written to disk when the test's time was up: its records are in it, compressed or not")
+		return path
+	}
+	if err != nil && (stopped == nil || stopped.reason != "journal") { // else it is told already
+		r.fail("journal: %v", err)
+	}
+	for _, warning := range w.Warnings() {
+		r.warn("%v", warning)
+	}
+	return w.Path()
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	sdk "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -409,87 +407,6 @@ func TestIgnore(t *testing.T) {
 	r.close(c)
 	require.ErrorIs(t, ask(r.open(cassette.Options{}), "u2"), cassette.ErrMiss)
 	require.NoError(t, ask(r.open(cassette.Options{Ignore: []string{"user"}}), "u2"), "no new recording is needed to ignore a field")
-}
-
-func TestAnySDK(t *testing.T) {
-	r := newRig(t, "c.jsonl", counting)
-	ask := func(c *cassette.Cassette, base http.RoundTripper) (string, llm.CallLog, error) {
-		var log llm.CallLog
-		cfg := sdk.DefaultConfig("some-key-0123456789")
-		cfg.BaseURL, cfg.HTTPClient = "http://somewhere/v1", &http.Client{Transport: c.Transport(base)}
-		resp, err := sdk.NewClientWithConfig(cfg).CreateChatCompletion(llm.WithCallLog(t.Context(), &log), sdk.ChatCompletionRequest{
-			Model: "m", Messages: []sdk.ChatCompletionMessage{{Role: "user", Content: "q"}},
-		})
-		if err != nil {
-			return "", llm.CallLog{}, err
-		}
-		calls := log.Calls()
-		require.Len(t, calls, 1, "an application's calls are counted, replayed or not")
-		assert.Equal(t, llm.Usage{Input: 1, Output: 2, Known: true}, calls[0].Response.Usage)
-		assert.Equal(t, base == nil, calls[0].Response.Replayed)
-		return resp.Choices[0].Message.Content, llm.CallLog{}, nil
-	}
-	c := r.open(cassette.Options{Mode: cassette.Record})
-	text, _, err := ask(c, r.server.Memory())
-	require.NoError(t, err)
-	assert.Equal(t, "q #1", text)
-	r.close(c)
-	b, err := os.ReadFile(r.path)
-	require.NoError(t, err)
-	assert.NotContains(t, string(b), "some-key")
-	text, _, err = ask(r.open(cassette.Options{}), nil)
-	require.NoError(t, err)
-	assert.Equal(t, "q #1", text)
-}
-
-func TestOtherBodies(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.jsonl")
-	answer := "\x00\xff binary"
-	base := &llmtest.Memory{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = io.WriteString(w, answer)
-	})}
-	send := func(c *cassette.Cassette, method, target, ctype, body string) (string, error) {
-		req, err := http.NewRequestWithContext(t.Context(), method, "http://h"+target, strings.NewReader(body))
-		require.NoError(t, err)
-		req.Header.Set("Content-Type", ctype)
-		resp, err := (&http.Client{Transport: c.Transport(base)}).Do(req)
-		if err != nil {
-			return "", err
-		}
-		defer resp.Body.Close()
-		b, err := io.ReadAll(resp.Body)
-		return string(b), err
-	}
-	c, err := cassette.Open(path, cassette.Options{Mode: cassette.Record})
-	require.NoError(t, err)
-	for _, s := range [][4]string{
-		{"POST", "/upload", "multipart/form-data; boundary=aaa", "--aaa\r\nx\r\n--aaa--"},
-		{"POST", "/bin", "application/octet-stream", "\xff\x00"},
-		{"GET", "/list?b=2&a=1&key=secretsecret", "", ""},
-	} {
-		got, err := send(c, s[0], s[1], s[2], s[3])
-		require.NoError(t, err)
-		assert.Equal(t, answer, got)
-	}
-	require.NoError(t, c.Close())
-	b, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.NotContains(t, string(b), "secretsecret")
-	c, err = cassette.Open(path, cassette.Options{})
-	require.NoError(t, err)
-	for _, s := range [][4]string{
-		{"POST", "/upload", "multipart/form-data; boundary=bbb", "--bbb\r\nx\r\n--bbb--"},
-		{"POST", "/bin", "application/octet-stream", "\xff\x00"},
-		{"GET", "/list?a=1&b=2&key=anotherone", "", ""},
-		{"GET", "/list?a=1&b=2", "", ""},
-	} {
-		got, err := send(c, s[0], s[1], s[2], s[3])
-		require.NoError(t, err)
-		assert.Equal(t, answer, got)
-	}
-	_, err = send(c, "GET", "/list?a=1&b=3", "", "")
-	require.ErrorIs(t, err, cassette.ErrMiss)
 }
 
 func TestClosed(t *testing.T) {

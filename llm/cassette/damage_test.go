@@ -44,12 +44,10 @@ func TestDamagedEverywhere(t *testing.T) {
 	for i := range good {
 		check("cut", i, Replay, good[:i])
 		check("cut", i, Auto, good[:i])
-		for _, x := range []byte{0x01, 0x20, 0xff} {
-			b := []byte(good)
-			b[i] ^= x
-			check("spoilt", i, Replay, string(b))
-			check("spoilt", i, Auto, string(b))
-		}
+		b := []byte(good)
+		b[i] ^= 1 << (i % 8)
+		check("spoilt", i, Replay, string(b))
+		check("spoilt", i, Auto, string(b))
 	}
 	check("junk", len(good), Auto, good+"junk")
 	check("zeros", len(good), Auto, good+string(make([]byte, 512)))

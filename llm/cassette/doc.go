@@ -14,7 +14,8 @@
 //  3. c.Close() writes the file. Until then answers are appended to the file's
 //     name with ".part" as they come; a process that was killed loses only the
 //     calls in flight, and the next recording continues from there.
-//  4. Commit the file, and open it with the zero Options to replay.
+//  4. Commit the file, and open it with the zero Options to replay. Mode Auto
+//     asks only what is missing, Off asks everything and leaves the file alone.
 //
 // What makes two requests equal is their method, path, query, body and sample
 // index ([llm.WithSample]). The host is left out: a replay asks nobody, so a
@@ -22,6 +23,10 @@
 // A JSON body is compared by value: the order of its keys, white space, the
 // spelling of numbers (1, 1.0, 1e0) and of strings do not matter. Headers do
 // not count, and neither do key parameters.
+//
+// Keys are not stored: what stands in key headers and parameters is left out,
+// and a call whose body or answer holds one of them, a configured secret or an
+// access token fails with [ErrSecret] instead of being recorded.
 //
 // Equal requests get stable answers. The n-th equal request of one item gets
 // the n-th recording, whatever other items do at the same time: occurrences

@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,14 +16,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	sdk "github.com/sashabaranov/go-openai"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/cassette"
 	"github.com/goevals/evals/llm/llmtest"
-	"github.com/goevals/evals/llm/wire"
 )
 
 // memory is a client whose calls go through c to h.
@@ -297,103 +292,6 @@ func TestManyItemsAskAlike(t *testing.T) {
 	for item := range 16 {
 		assert.Equal(t, recorded[item%2], recorded[item])
 	}
-}
-
-// TestTheUsersOwnSDK puts nothing but wire.Transport under an SDK that knows
-// nothing of us, as evaltest does it: the context carries the cassette.
-func TestTheUsersOwnSDK(t *testing.T) {
-	server := httptest.NewServer(&llmtest.Server{Reply: counting})
-	defer server.Close()
-	path := filepath.Join(t.TempDir(), "c.jsonl")
-	type result struct {
-		text  string
-		usage llm.Usage
-	}
-	stream := func(ctx context.Context) (string, error) {
-		cfg := sdk.DefaultConfig("some-key-0123456789")
-		cfg.BaseURL, cfg.HTTPClient = server.URL+"/v1", &http.Client{Transport: wire.Transport{}}
-		s, err := sdk.NewClientWithConfig(cfg).CreateChatCompletionStream(ctx, sdk.ChatCompletionRequest{
-			Model: "m", Messages: []sdk.ChatCompletionMessage{{Role: "user", Content: "one two"}},
-			StreamOptions: &sdk.StreamOptions{IncludeUsage: true},
-		})
-		if err != nil {
-			return "", err
-		}
-		defer s.Close()
-		var text strings.Builder
-		for {
-			chunk, err := s.Recv()
-			if errors.Is(err, io.EOF) {
-				return text.String(), nil
-			}
-			if err != nil {
-				return "", err
-			}
-			for _, ch := range chunk.Choices {
-				text.WriteString(ch.Delta.Content)
-			}
-		}
-	}
-	unary := func(ctx context.Context) (string, error) {
-		client := &http.Client{Transport: wire.Transport{}}
-		// A body that can be read once only.
-		body := io.MultiReader(strings.NewReader(`{"model":"m","messages":[{"role":"user",`), strings.NewReader(`"content":"three four five"}]}`))
-		req, err := http.NewRequestWithContext(ctx, "POST", server.URL+"/v1/chat/completions", io.NopCloser(body))
-		if err != nil {
-			return "", err
-		}
-		return readBody(client.Do(req))
-	}
-	app := func(c *cassette.Cassette) (out []result) {
-		for _, call := range []func(context.Context) (string, error){stream, unary} {
-			var log llm.CallLog
-			text, err := call(llm.WithCallLog(under(t.Context(), c, "a"), &log))
-			require.NoError(t, err)
-			require.Len(t, log.Calls(), 1, "counted once")
-			require.NoError(t, log.Calls()[0].Err)
-			out = append(out, result{text, log.Calls()[0].Response.Usage})
-		}
-		require.NoError(t, c.Close())
-		return out
-	}
-	recorded := app(mustOpen(t, path, cassette.Options{Mode: cassette.Record}))
-	assert.Equal(t, result{"one two #1", llm.Usage{Input: 2, Output: 3, Known: true}}, recorded[0])
-	assert.Equal(t, llm.Usage{Input: 3, Output: 4, Known: true}, recorded[1].usage)
-	server.Close()
-	assert.Equal(t, recorded, app(mustOpen(t, path, cassette.Options{})))
-}
-
-// TestUploads: multipart bodies of several parts, and a huge one.
-func TestUploads(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "c.jsonl.gz")
-	upload := func(c *cassette.Cassette, h http.HandlerFunc, size int) (string, error) {
-		var b bytes.Buffer
-		w := multipart.NewWriter(&b) // a random boundary
-		f, err := w.CreateFormFile("file", "a.wav")
-		require.NoError(t, err)
-		_, err = f.Write(bytes.Repeat([]byte{0xff, 0, 'x'}, size/3))
-		require.NoError(t, err)
-		require.NoError(t, w.WriteField("model", "m"))
-		require.NoError(t, w.Close())
-		return readBody(memory(c, h).Post("http://h/v1/audio/transcriptions", w.FormDataContentType(), &b))
-	}
-	sum := func(w http.ResponseWriter, r *http.Request) {
-		n, err := io.Copy(io.Discard, r.Body)
-		fmt.Fprintf(w, "%d %v", n, err)
-	}
-	c := mustOpen(t, path, cassette.Options{Mode: cassette.Record})
-	small, err := upload(c, sum, 30)
-	require.NoError(t, err)
-	huge, err := upload(c, sum, 12<<20)
-	require.NoError(t, err)
-	require.NoError(t, c.Close())
-	c = mustOpen(t, path, cassette.Options{})
-	got, err := upload(c, nobody, 12<<20)
-	require.NoError(t, err)
-	assert.Equal(t, huge, got)
-	got, err = upload(c, nobody, 30)
-	require.NoError(t, err)
-	assert.Equal(t, small, got)
 }
 
 // TestCannotRecord: where nothing can be written nothing is asked.

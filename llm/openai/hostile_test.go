@@ -156,7 +156,7 @@ func TestRedirects(t *testing.T) {
 // TestHostileAnswers: nothing that a server sends may panic, hang or fill the
 // records.
 func TestHostileAnswers(t *testing.T) {
-	long, name := strings.Repeat("x", 50<<20), strings.Repeat("x", 2<<20)
+	long, name := strings.Repeat("x", 8<<20), strings.Repeat("x", 1<<20)
 	good := `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":%s}`
 	rows := []struct {
 		name, reason string
@@ -165,9 +165,9 @@ func TestHostileAnswers(t *testing.T) {
 		text         string
 		known        bool
 	}{
-		{"50 MB line", "long, but an answer", llmtest.Stream("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + long + "\"}}]}\n\n" + llmtest.Finish("stop") + llmtest.Done), "", long, false},
-		{"2 MB of names", "the names are cut", llmtest.Status(200, `{"id":"`+name+`","model":"m","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`), "", "a", false},
-		{"2 MB of code", "the code is cut", llmtest.Status(400, `{"error":{"code":"`+name+`"}}`), llm.KindBadRequest, "", false},
+		{"8 MB line", "long, but an answer", llmtest.Stream("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + long + "\"}}]}\n\n" + llmtest.Finish("stop") + llmtest.Done), "", long, false},
+		{"1 MB of names", "the names are cut", llmtest.Status(200, `{"id":"`+name+`","model":"m","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`), "", "a", false},
+		{"1 MB of code", "the code is cut", llmtest.Status(400, `{"error":{"code":"`+name+`"}}`), llm.KindBadRequest, "", false},
 		{"invalid UTF-8", "it becomes U+FFFD, as in every JSON decoder of Go", llmtest.Status(200, "{\"choices\":[{\"message\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}"), "", "a\uFFFDb", false},
 		{"invalid UTF-8 in an error", "", llmtest.Status(500, "{\"error\":\"a\xffb\"}"), llm.KindServer, "", false},
 		{"deep", "no stack overflow", llmtest.Status(200, strings.Repeat("[", 1<<20)), llm.KindBadResponse, "", false},

@@ -11,10 +11,13 @@
 // To use it under any SDK that takes an http.Client:
 //
 //  1. client := &http.Client{Transport: wire.Transport{}}
-//  2. Give the SDK that client, and make calls with the context that the
-//     framework gave you. Each call is then logged to the context's
-//     [llm.CallLog] with its usage and timing, once.
-//  3. Where needed, derive a context: [WithCapture] to see one call,
+//  2. Give the SDK that client, once, where it is made: with go-openai it is
+//     ClientConfig.HTTPClient, with genai ClientConfig.HTTPClient as well.
+//  3. Make calls with the context that the framework gave you. Each call is
+//     then logged to the context's [llm.CallLog] with its usage and timing,
+//     once, and is recorded and replayed if the run has a cassette. With any
+//     other context nothing changes.
+//  4. Where needed, derive a context: [WithCapture] to see one call,
 //     [WithExtra] to send fields that the SDK does not know,
 //     [WithMiddleware] to record or replay.
 //

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+
+	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
@@ -40,4 +43,36 @@ func Example() {
 	// Output:
 	// m 3 1 <nil>
 	// 200 true
+}
+
+// What it takes to have the calls of an SDK of one's own counted, recorded and
+// replayed: one line where the SDK's client is made. The rest of the
+// application stays as it is, as long as it passes its context on.
+func Example_sdk() {
+	server := httptest.NewServer(&llmtest.Server{}) // stands for the provider
+	defer server.Close()
+
+	config := sdk.DefaultConfig("the key")
+	config.BaseURL = server.URL + "/v1"
+	config.HTTPClient = &http.Client{Transport: wire.Transport{}} // this line
+	client := sdk.NewClientWithConfig(config)
+
+	// evaltest gives such a context to a strategy; here is what it holds.
+	var log llm.CallLog
+	ctx := llm.WithCallLog(context.Background(), &log)
+	answer, err := client.CreateChatCompletion(ctx, sdk.ChatCompletionRequest{
+		Model:    "m",
+		Messages: []sdk.ChatCompletionMessage{{Role: "user", Content: "one two three"}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(answer.Choices[0].Message.Content)
+	for _, c := range log.Calls() {
+		fmt.Println(c.Response.Usage.Input, "tokens in,", c.Response.Usage.Output, "out")
+	}
+	// Output:
+	// ok
+	// 3 tokens in, 1 out
 }

@@ -35,10 +35,11 @@ var secretShapes = []*regexp.Regexp{
 	regexp.MustCompile(`()\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,})`),
 }
 
-// Mask returns s without these secrets (URL-escaped and JSON-escaped spellings
-// included) and without what looks like a key: a bearer token, a key
-// parameter of a URL, a key header. Empty secrets are ignored. Use it on text
-// for people; it may blank harmless text that looks like a key.
+// Mask returns s without these secrets, in each of their [Spellings], and
+// without what looks like a key: a bearer token, a key parameter or password of
+// a URL, a key header. Empty secrets are ignored. Use it on text for people; it
+// may blank harmless text that looks like a key. Mask before you cut a text:
+// half a key is not recognised.
 func Mask(s string, secrets ...string) string {
 	s = string(maskBytes([]byte(s), secrets))
 	for _, re := range secretShapes {
@@ -96,9 +97,10 @@ func Spellings(secret string) []string {
 }
 
 // Secrets are the values of a request that must not be shown or stored: what
-// stands in its authorization and key headers (the scheme removed, a basic
-// password decoded) and in the key parameters of its query. Values of fewer
-// than 8 bytes are not secrets.
+// stands in its authorization, cookie and key headers (the scheme removed, a
+// basic password decoded), in the key parameters of its query and in its URL's
+// password. A key header is one whose name ends like X-Api-Key, X-Auth-Token or
+// Ocp-Apim-Subscription-Key. Values of fewer than 8 bytes are not secrets.
 func Secrets(req *http.Request) []string {
 	var out []string
 	add := func(v string) {

@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// A Transport is the [http.RoundTripper] under a client. The zero value works.
-// Safe for concurrent use. A Transport below another one only passes on.
+// A Transport is the [http.RoundTripper] under a client. The zero value works,
+// and so does a pointer to one. It holds no state: connections are Base's, so
+// Transports may be made and copied freely. Safe for concurrent use. A
+// Transport below another one only passes on.
 type Transport struct {
 	// Base makes the call; nil means a shared pool of connections that keeps
 	// as many idle ones to a host as a run may use at once.

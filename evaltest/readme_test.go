@@ -52,7 +52,7 @@ func TestREADME(t *testing.T) {
 
 	model := strings.Replace(eval, ungated+"\n", asked, 1)
 	model = strings.Replace(model, "\t\"github.com/goevals/evals/grade\"\n",
-		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n", 1)
+		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n\t\"github.com/goevals/evals/llm/price\"\n", 1)
 	m.write("support_test.go", model)
 	out = m.test(".")
 	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")

@@ -65,7 +65,8 @@ func encodeRecord(b *bytes.Buffer, rec *Record) error {
 		return fmt.Errorf("result: record of item %.100q with outcome %q: both are needed", rec.Item.ID, rec.Outcome)
 	}
 	start := b.Len()
-	err := json.MarshalWrite(b, rec, writing)
+	line, err := appendRecord(b.AvailableBuffer(), rec)
+	b.Write(line)
 	if err != nil {
 		b.Truncate(start)
 		line := recordLine{Record: *rec}

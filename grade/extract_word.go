@@ -204,7 +204,8 @@ func isWord(s string) int {
 }
 
 // heading reports whether the word that starts at start and is followed at
-// after by the rest of its line is a heading: "## Final Answer", "**Answer**".
+// after by the rest of its line is a heading: "## Final Answer", "**Answer**", or a line
+// that says nothing else.
 func heading(text string, start, after int) bool {
 	if after < len(text) && text[after] != '\n' && text[after] != '\r' && text[after] != '#' {
 		return false
@@ -215,9 +216,6 @@ func heading(text string, start, after int) bool {
 	if k := strings.LastIndexByte(line, '\n'); k >= 0 {
 		line = line[k+1:]
 	} else if low > 0 {
-		return false
-	}
-	if !strings.ContainsAny(line, "#*_") {
 		return false
 	}
 	for _, w := range strings.Fields(strings.Trim(line, " \t#*_>")) {

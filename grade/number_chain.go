@@ -24,6 +24,9 @@ const (
 type numberChain struct {
 	first, last, result int
 	equation            bool
+	// about is the token that only approximates the result, as in 1/3 ≈ 0.33;
+	// -1 if there is none.
+	about int
 }
 
 // numberChains groups the tokens of s into chains, in order.
@@ -38,13 +41,16 @@ func numberChains(s string, tokens []numberToken) []numberChain {
 }
 
 func chainAt(s string, tokens []numberToken, first int) numberChain {
-	c := numberChain{first: first, last: first}
+	c := numberChain{first: first, last: first, about: -1}
 	side, firstSide := first, -1 // side: where the current side of the equation begins
-	multiple := multiplied(s[:tokens[first].start])
-	op := multiple
+	alone := false               // the side before the current one is one number
+	multiple, list := multiplied(s[:tokens[first].start]), ofOperands(s[:tokens[first].start])
+	op := multiple || list
 	for c.last+1 < len(tokens) {
 		l, words := linkBetween(s, &tokens[c.last], &tokens[c.last+1])
-		if l == linkIs && op {
+		if l == linkAlso && list && !c.equation {
+			l = linkOp
+		} else if l == linkIs && op {
 			l = linkEq
 		} else if l == linkEq && words > 1 && !op {
 			break
@@ -55,6 +61,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 			if firstSide < 0 {
 				firstSide = c.last
 			}
+			alone = side == c.last
 			side, c.equation = c.last+1, true
 		} else {
 			break
@@ -62,6 +69,8 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		c.last++
 	}
 	switch {
+	case side == c.last && alone && approximates(tokens[side].hedge) && tokens[side-1].hedge == "":
+		c.result, c.about = side-1, side
 	case side == c.last && !(multiple && !c.equation) && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
 		c.result = side
 	case firstSide == first:
@@ -72,17 +81,49 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 	return c
 }
 
-// multiplied reports that the number behind before is a factor: "twice 9".
+// multiplied reports that the number behind before is a factor: "twice 9",
+// "half of 9", "three times as many as her 9".
 func multiplied(before string) bool {
-	w := strings.FieldsFunc(before[max(0, len(before)-24):], notWord)
-	if len(w) == 0 {
+	before = before[max(0, len(before)-64):]
+	if k := strings.LastIndexAny(before, ".;!?\n,:"); k >= 0 {
+		before = before[k+1:]
+	}
+	w := strings.FieldsFunc(strings.ToLower(before), notWord)
+	factor, as := false, false
+	for k, word := range w {
+		near := k == len(w)-1
+		switch word {
+		case "twice", "double", "triple", "thrice", "doubled":
+			factor = true
+			if near && hasFoldPrefix(strings.TrimRight(before, " $*(")[max(0, len(strings.TrimRight(before, " $*("))-len(word)):], word) {
+				return true
+			}
+		case "half", "third", "quarter", "times":
+			factor = true
+			if near && word == "half" || k == len(w)-2 && word != "times" && w[k+1] == "of" {
+				return true
+			}
+		case "as":
+			if as && factor && k >= len(w)-4 {
+				return true
+			}
+			as = true
+		}
+	}
+	return false
+}
+
+// ofOperands reports that the numbers behind before are the operands of a sum or
+// the like: "the sum of 10 and 15".
+func ofOperands(before string) bool {
+	w := strings.FieldsFunc(strings.ToLower(before[max(0, len(before)-32):]), notWord)
+	n := len(w)
+	if n < 2 || w[n-1] != "of" && w[n-1] != "between" {
 		return false
 	}
-	switch strings.ToLower(w[len(w)-1]) {
-	case "twice", "double", "triple", "thrice", "half", "doubled":
-		return hasFoldPrefix(before[max(0, len(strings.TrimRight(before, " $*("))-len(w[len(w)-1])):], strings.ToLower(w[len(w)-1]))
-	case "of":
-		return len(w) > 1 && (strings.EqualFold(w[len(w)-2], "half") || strings.EqualFold(w[len(w)-2], "third") || strings.EqualFold(w[len(w)-2], "quarter"))
+	switch w[n-2] {
+	case "sum", "difference", "product", "quotient", "average", "mean":
+		return true
 	}
 	return false
 }
@@ -98,7 +139,7 @@ func openEnded(s string, first, last *numberToken, equation bool) bool {
 	}
 	after := strings.TrimLeft(s[last.end:min(len(s), last.end+8)], " $)")
 	r, n := utf8.DecodeRuneInString(after)
-	if strings.ContainsRune("+×·÷^", r) && r != utf8.RuneError {
+	if strings.ContainsRune("+×·÷^", r) && r != utf8.RuneError && !(r == '^' && last.unit) {
 		return hasWord(after[n:])
 	}
 	return false
@@ -143,8 +184,14 @@ func linkBetween(s string, a, b *numberToken) (l link, words int) {
 	between := s[a.end:b.start]
 	between = strings.ReplaceAll(strings.ReplaceAll(between, "\n=", "="), "\n =", "=")
 	between = strings.ReplaceAll(between, "->", "→")
+	if l := offers(between); l != linkNone {
+		return l, 0
+	}
 	if strings.ContainsAny(between, ".;!?\n:|") {
 		return linkNone, 0
+	}
+	if strings.Contains(between, "(=") || strings.Contains(between, "( =") {
+		return linkNone, 0 // 20% (= 1/5) explains
 	}
 	if approximates(b.hedge) && strings.Trim(between, " $)}=") == "" {
 		return linkEq, 0
@@ -189,6 +236,24 @@ func joins(word string) link {
 	return linkNone
 }
 
+// offers reads what stands between two numbers and is nothing but "or", with
+// any punctuation: "18? Or 20?". A semicolon alone makes a list.
+func offers(between string) link {
+	w := strings.FieldsFunc(strings.ToLower(between), notWord)
+	switch {
+	case len(w) == 0 && strings.Trim(between, " $)(") == ";":
+		return linkAlso
+	case len(w) == 0 || len(w) > 2 || strings.ContainsAny(between, "=:|+"):
+		return linkNone
+	}
+	for _, word := range w {
+		if !orWords[word] || word == "to" || word == "no" || word == "o" || word == "bis" {
+			return linkNone
+		}
+	}
+	return linkOr
+}
+
 // approximates reports the hedges that also stand for an equals sign.
 func approximates(hedge string) bool {
 	return hedge == "≈" || hedge == "≅" || hedge == "≃" || hedge == "∼"
@@ -218,6 +283,9 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 	signs := strings.Trim(between, " $(){}[]\"'`")
 	switch {
 	case strings.ContainsAny(signs, "+-–×·/÷^⋅−") && n <= 3 && !broken(w):
+		if k := strings.LastIndexAny(signs, "-–−"); k >= 0 && len(strings.FieldsFunc(signs[k:], notWord)) > 1 {
+			return linkNone, 0 // 25 - she had 40
+		}
 		return linkOp, n
 	case strings.HasSuffix(signs, "*") && n <= 3 && !broken(w):
 		return linkOp, n
@@ -229,6 +297,8 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 		return linkNone, 0
 	}
 	switch last := strings.ToLower(w[n-1]); {
+	case last == "of" && n > 2 && strings.EqualFold(w[n-2], "out"):
+		return linkNone, 0 // 25 marbles out of 40
 	case opWords[last]:
 		return linkOp, n
 	case eqWords[last]:

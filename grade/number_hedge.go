@@ -25,7 +25,7 @@ var hedgeRunes = []string{"大约", "约为", "约", "大概", "超过", "不到
 
 // denials before a number say that it is not the answer.
 var denials = []string{
-	"not", "isn't", "isn’t", "wasn't", "wasn’t", "aren't", "aren’t", "never", "≠", "!=", "anything but", "anything other than", "other than", "instead of", "rather than", "not equal to", "not the", "cannot be", "can't be", "nicht", "не", "不是",
+	"not", "isn't", "isn’t", "wasn't", "wasn’t", "aren't", "aren’t", "never", "≠", "!=", "wrong to say", "incorrect to say", "anything but", "anything other than", "other than", "instead of", "rather than", "not equal to", "not the", "cannot be", "can't be", "nicht", "не", "不是",
 }
 
 // hedged finds the bound or approximation in front of t. before and after are

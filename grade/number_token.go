@@ -18,6 +18,8 @@ type numberToken struct {
 	weak bool
 	// unit: a unit was found behind the number, glued or as a word.
 	unit bool
+	// currency: a currency sign or code stands before the number.
+	currency bool
 }
 
 // value returns the token's number.
@@ -118,6 +120,7 @@ func (sc *numberScanner) number(i int) int {
 	s := sc.s
 	t := numberToken{start: i}
 	currency := sc.currency(&t)
+	t.currency = currency
 	if !currency && gluesBefore(s[:i]) {
 		if s[i] == '\\' { // x\frac{1}{2} is a term
 			c := readFrac(s, i, sc.loc)
@@ -146,6 +149,9 @@ func (sc *numberScanner) number(i int) int {
 	if denied(before) || rejected(after) {
 		return next
 	}
+	if t.core.plain() && sc.spacedRatio(&t) {
+		t.core.bad = "a ratio"
+	}
 	if t.core.bad == "" && signOutside(before, s[t.end:]) {
 		t.core.bad = "a sign stands outside of its brackets"
 	}
@@ -157,6 +163,16 @@ func (sc *numberScanner) number(i int) int {
 	}
 	sc.add(t)
 	return next
+}
+
+// spacedRatio reports "3 : 4", where t is 3 and what something is. Elsewhere a
+// spaced colon may follow a label: "Jour 1 : 40".
+func (sc *numberScanner) spacedRatio(t *numberToken) bool {
+	if !strings.HasPrefix(sc.s[t.end:], " : ") || !isDigitAt(sc.s, t.end+3) {
+		return false
+	}
+	before := strings.TrimRight(sc.s[max(0, t.start-24):t.start], " $({*")
+	return before == "" && sc.scope || endsInIs(before)
 }
 
 // raises reports whether the ^ or _ in front of the number at i belongs to
@@ -343,7 +359,7 @@ func (sc *numberScanner) label(t *numberToken) bool {
 	if strings.HasSuffix(head, "[") && strings.HasPrefix(s[t.end:], "]") {
 		r, _ := utf8.DecodeLastRuneInString(head[:len(head)-1])
 		listed := r == '\n' && hasWord(s[t.end:min(len(s), t.end+24)])
-		return isGlue(r) || r == '.' || r == ',' || r == ']' || listed
+		return isGlue(r) || r == '.' || r == ',' || r == ']' || listed || r == ' ' && sc.cites(t.start-1)
 	}
 	if strings.HasSuffix(head, "[^") {
 		return true
@@ -361,6 +377,17 @@ func (sc *numberScanner) label(t *numberToken) bool {
 		}
 	}
 	return sc.listLabel(t)
+}
+
+// cites reports that the bracket at s[at] follows a number and its unit: "18
+// dollars [1]".
+func (sc *numberScanner) cites(at int) bool {
+	n := len(sc.tokens)
+	if n == 0 || at-sc.tokens[n-1].end > 24 || sc.tokens[n-1].end > at {
+		return false
+	}
+	unit := sc.s[sc.tokens[n-1].end:at]
+	return !strings.ContainsAny(unit, "=:+-*/([\n") && len(strings.FieldsFunc(unit, notWord)) <= 1
 }
 
 // lastByte returns the last byte of s as a string.

@@ -30,6 +30,21 @@ var scaleWords = map[string]int{
 	"тысяч": 3, "тысячи": 3, "тысяча": 3, "тыс": 3, "миллион": 6, "миллиона": 6, "миллионов": 6, "млн": 6, "миллиард": 9, "миллиарда": 9, "миллиардов": 9, "млрд": 9,
 }
 
+// asksFor reports that a question asks for a number of scale words: "how many
+// billions", "in millions of dollars".
+func asksFor(question string, scale int) bool {
+	w := strings.FieldsFunc(strings.ToLower(question), notWord)
+	for i, word := range w {
+		if scaleWords[word] != scale || i == 0 {
+			continue
+		}
+		if w[i-1] == "in" || w[i-1] == "many" || w[i-1] == "much" {
+			return true
+		}
+	}
+	return false
+}
+
 // scaleRunes do the same in scripts that put no blank before them.
 var scaleRunes = map[rune]int{'百': 2, '千': 3, '万': 4, '萬': 4, '만': 4, '亿': 8, '億': 8, '억': 8, '兆': 12, '천': 3}
 

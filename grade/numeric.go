@@ -97,6 +97,9 @@ func mustAmount(option, s string) *big.Rat {
 // bound or an approximation (<18, at least 18, ~18, about 18) of just the
 // target. A bound or approximation of another number is Incorrect.
 //
+// Where the item's Input asks for a number of thousands, millions and so on
+// ("how many billions …"), "2 billion" is 2 as well as 2,000,000,000.
+//
 // The item's Target and Targets must be numbers; otherwise Grade returns a
 // [*TargetError].
 func Numeric(opts ...NumericOption) Grader {
@@ -162,8 +165,8 @@ func (n *numeric) Grade(_ context.Context, item dataset.Item, resp llm.Response)
 		}
 		return v, nil
 	}
-	right := n.equals(f.value, targets)
-	if right && f.hedge != "" {
+	right := n.equals(f.value, targets) || f.scale > 0 && asksFor(item.Input, f.scale) && n.equals(new(big.Rat).Quo(f.value, powerOfTen(f.scale)), targets)
+	if right && f.hedge != "" || !right && f.about != nil && n.equals(f.about, targets) {
 		v := unparsed("numeric", ReasonAmbiguous, fmt.Sprintf("%s is a bound or an approximation, the target is a value", quote(f.answer)))
 		v.How = "numeric: " + f.rule
 		return v, nil

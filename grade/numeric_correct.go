@@ -13,7 +13,7 @@ var corrections = []struct {
 	{"i made a mistake", true}, {"i made an error", true}, {"i was wrong", true}, {"i miscounted", true}, {"i miscalculated", true},
 	{"that's wrong", true}, {"that’s wrong", true}, {"that is wrong", true}, {"that was wrong", true}, {"this is wrong", true}, {"that's not right", true}, {"that is not right", true},
 	{"that's incorrect", true}, {"that is incorrect", true}, {"this is incorrect", true}, {"let me re", false}, {"on second thought", true}, {"hold on", false},
-	{"i mean", true}, {"rather,", true}, {"make that", true},
+	{"edit:", true}, {"update:", true}, {"corrected", true}, {"revised", true}, {"i mean", true}, {"rather,", true}, {"make that", true},
 }
 
 // corrected looks behind the marked answer for a correction without a marker:
@@ -36,6 +36,9 @@ func (n *numeric) corrected(c *numberText, m answerMark, f finding) finding {
 	case g.value == nil && g.reason == ReasonNoAnswer:
 		return finding{rule: rule, reason: ReasonAmbiguous, why: "the answer is taken back: " + quote(c.text[from+at:])}
 	case g.value != nil && f.value != nil && g.value.Cmp(f.value) == 0:
+		if strong && g.hedge == "" {
+			return g // about 25? No, exactly 25
+		}
 		return f
 	case g.value != nil && (strong || states(c.text[from+at:])):
 		return g

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+	"unicode/utf8"
 )
 
 // A finding is the answer that a response gives, or why it gives none.
@@ -11,6 +12,8 @@ type finding struct {
 	value  *big.Rat // nil: no answer
 	answer string   // as it stood in the response
 	hedge  string   // the bound or approximation it is
+	about  *big.Rat // an approximation of value that stands beside it
+	scale  int      // the power of ten of its scale word: 9 for billion
 	rule   string   // how it was found, for Verdict.How
 	reason Reason   // why there is no answer
 	why    string
@@ -26,10 +29,7 @@ func (n *numeric) find(c *numberText) finding {
 	if len(marks) == 0 && !(n.strict && len(n.markers) > 0) {
 		marks = answerMarks(c.text)
 	}
-	// "\boxed{18}, not \boxed{17}"
-	for k := len(marks) - 1; k > 0 && marks[k].kind == markBox && denied(c.text[max(0, marks[k].start-24):marks[k].start]); k-- {
-		marks = marks[:k]
-	}
+	marks = standing(c.text, marks)
 	if len(marks) == 0 {
 		if n.strict {
 			return finding{reason: ReasonNoAnswer, why: "the response has no answer marker"}
@@ -38,7 +38,46 @@ func (n *numeric) find(c *numberText) finding {
 	}
 	m := marks[len(marks)-1]
 	f := n.marked(c, m)
+	if len(marks) > 1 && f.value != nil && m.kind == markBox && beside(c.text, marks[len(marks)-2], m) {
+		if other := n.marked(c, marks[len(marks)-2]); other.value == nil || other.value.Cmp(f.value) != 0 {
+			return ambiguous(f.rule, c.quote(marks[len(marks)-2].start, m.stop))
+		}
+	}
 	return n.corrected(c, m, f)
+}
+
+// beside reports two boxes that are offered together: "\boxed{18} or
+// \boxed{20}".
+func beside(text string, a, b answerMark) bool {
+	if a.kind != markBox || a.stop+1 > b.start || b.start-a.stop > 32 {
+		return false
+	}
+	between := text[a.stop+1 : b.start]
+	w := strings.FieldsFunc(between, notWord)
+	join := strings.Contains(between, ",") && len(w) == 0
+	for _, word := range w {
+		if joins(word) == linkNone && len(word) > 1 {
+			return false
+		}
+		join = join || joins(word) != linkNone
+	}
+	return join
+}
+
+// standing returns marks without those at the end that the text denies ("not
+// \boxed{17}", "\boxed{17} was wrong") and without an unfinished repetition:
+// "The answer is 18. The answer is".
+func standing(text string, marks []answerMark) []answerMark {
+	for k := len(marks) - 1; k > 0; k-- {
+		m := marks[k]
+		closed := m.kind == markBox || m.kind == markTag
+		box := closed && (denied(text[max(0, m.start-24):m.start]) || rejected(text[min(len(text), m.stop+1):min(len(text), m.stop+40)]))
+		again := !closed && m.kind == marks[k-1].kind && m.kind == markIs && !hasWord(text[m.end:m.stop]) && leadWords(text[marks[k-1].end:m.start]) <= 4
+		if !box && !again {
+			return marks[:k+1]
+		}
+	}
+	return marks[:min(len(marks), 1)]
 }
 
 // ruleOf names the marker for Verdict.How.
@@ -157,17 +196,19 @@ func leadWords(s string) int {
 	return len(strings.FieldsFunc(s[:min(len(s), 400)], notWord))
 }
 
-// adverbs begin a phrase whose number is a circumstance: "in 2 days she …".
-var adverbs = map[string]bool{
-	"in": true, "for": true, "after": true, "every": true, "per": true, "within": true, "from": true, "with": true, "by": true, "during": true, "on": true, "at": true, "each": true, "of": true, "all": true, "the": true, "these": true, "those": true,
-}
-
-// firstNumber takes the first statement behind a marker.
+// firstNumber takes the first statement behind a marker: the number that
+// follows it at once, or the one that the first sentence is about.
 func (n *numeric) firstNumber(c *numberText, m answerMark, scope string, tokens []numberToken, rule string) finding {
 	chains := numberChains(scope, tokens)
-	at := 0
-	for at+1 < len(chains) && circumstance(scope[:tokens[chains[at].first].start]) {
+	at := firstStated(scope, tokens, chains)
+	if at+1 < len(chains) && chains[at].result < 0 && workedOut(scope[tokens[chains[at].last].end:tokens[chains[at+1].first].start]) {
 		at++
+	}
+	if leadWords(scope[:tokens[chains[at].first].start]) > 1 && m.kind != markBox {
+		if k := n.sentenceNumber(c, m, scope, tokens, chains, at); k >= 0 {
+			return n.chainValue(c, m.end, tokens, chains[k], rule)
+		}
+		return ambiguous(rule, c.quote(m.end+tokens[chains[at].first].start, m.end+tokens[chains[len(chains)-1].last].end))
 	}
 	f := n.chainValue(c, m.end, tokens, chains[at], rule)
 	if f.value == nil || at+1 == len(chains) {
@@ -178,16 +219,86 @@ func (n *numeric) firstNumber(c *numberText, m answerMark, scope string, tokens 
 	if (l == linkAlso || l == linkOr) && (next.value == nil || next.value.Cmp(f.value) != 0) {
 		return ambiguous(rule, c.quote(m.end+tokens[chains[at].first].start, m.end+tokens[chains[at+1].last].end))
 	}
-	if m.kind != markBox && leadWords(scope[:tokens[chains[at].first].start]) > 4 && at == 0 && (next.value == nil || next.value.Cmp(f.value) != 0) {
-		return ambiguous(rule, c.quote(m.end+tokens[chains[at].first].start, m.end+tokens[chains[at+1].last].end))
-	}
 	return f
 }
 
-// circumstance reports whether the words before a number make it one.
-func circumstance(before string) bool {
-	w := strings.FieldsFunc(before[max(0, len(before)-40):], notWord)
-	return len(w) > 0 && adverbs[strings.ToLower(w[len(w)-1])]
+// workedOut reports that between leads from an expression to its value: "40
+// minus 15, or 25", "the sum of 10 and 15: 25".
+func workedOut(between string) bool {
+	w := strings.FieldsFunc(strings.ToLower(between), notWord)
+	n := len(w)
+	switch {
+	case n == 0:
+		return strings.TrimSpace(between) == ":"
+	case n > 3 || !strings.ContainsAny(between, ",("):
+		return false
+	}
+	return w[n-1] == "or" || n > 1 && w[n-2] == "i" && w[n-1] == "e" || w[n-1] == "is"
+}
+
+// firstStated returns the index of the first chain that is no circumstance, or 0.
+func firstStated(scope string, tokens []numberToken, chains []numberChain) int {
+	for k := range chains {
+		start := sentenceStart(scope[:tokens[chains[k].first].start])
+		if chains[k].equation || !circumstantial(scope, start, tokens, chains, k) {
+			return k
+		}
+	}
+	return 0
+}
+
+// sentenceNumber returns the index of the chain that the first sentence of
+// scope is about, whose first stated number is chains[at], or -1 if that is
+// not clear: "she has 18 eggs and he has 5". A number that is the result of the
+// last equation before the marker is.
+func (n *numeric) sentenceNumber(c *numberText, m answerMark, scope string, tokens []numberToken, chains []numberChain, at int) int {
+	end := sentenceEnd(scope, tokens[chains[at].last].end)
+	start := sentenceStart(scope[:tokens[chains[at].first].start])
+	k := at
+	clear := true
+	for i := at + 1; i < len(chains) && tokens[chains[i].first].start < end; i++ {
+		if !chains[i].equation && circumstantial(scope, start, tokens, chains, i) || sameResult(tokens, chains[k], chains[i]) {
+			continue
+		}
+		between := strings.FieldsFunc(strings.ToLower(scope[tokens[chains[i-1].last].end:tokens[chains[i].first].start]), notWord)
+		clear = clear && leadsOver(between)
+		k = i
+	}
+	last := len(chains) - 1
+	if clear && (!introduces(c.text, m) || last == k || tokens[chains[last].first].start < end || sameResult(tokens, chains[k], chains[last])) {
+		return k
+	}
+	return n.computed(c.text[:m.start], tokens, chains)
+}
+
+// introduces reports a marker that may begin a whole solution: "Answer:", but
+// not "Final answer:" and "the answer is".
+func introduces(text string, m answerMark) bool {
+	return (m.kind == markColon || m.kind == markHeading) && !strings.HasSuffix(strings.ToLower(strings.TrimRight(text[max(0, m.start-8):m.start], " _-")), "final")
+}
+
+// computed returns the index of the one chain whose value is the result of the
+// last equation in before, or -1.
+func (n *numeric) computed(before string, tokens []numberToken, chains []numberChain) int {
+	earlier := scanNumbers(before, n.locale, false)
+	all := numberChains(before, earlier)
+	e := lastEquation(all)
+	if e < 0 || all[e].result < 0 {
+		return -1
+	}
+	want, ok := earlier[all[e].result].value()
+	if !ok {
+		return -1
+	}
+	for k, ch := range chains {
+		if ch.result < 0 {
+			continue
+		}
+		if v, ok := tokens[ch.result].value(); ok && v.Cmp(want) == 0 {
+			return k
+		}
+	}
+	return -1
 }
 
 func ambiguous(rule, found string) finding {
@@ -210,23 +321,36 @@ func (n *numeric) chainValue(c *numberText, base int, tokens []numberToken, ch n
 	if !ok {
 		return finding{rule: rule, reason: ReasonInvalid, why: fmt.Sprintf("%s divides by zero or exceeds %d digits or an exponent of %d", quote(answer), maxNumberDigits, maxNumberExponent), start: to}
 	}
-	return finding{value: v, answer: answer, hedge: t.hedge, rule: rule, start: to}
+	f := finding{value: v, answer: answer, hedge: t.hedge, rule: rule, start: to, scale: t.scale}
+	if ch.about >= 0 {
+		f.about, _ = tokens[ch.about].value()
+	}
+	return f
 }
 
-// lastNumber takes the last number of c.text[from:to].
+// lastNumber takes the last number of c.text[from:to], or the number that its
+// last sentence is about.
 func (n *numeric) lastNumber(c *numberText, from, to int, scope bool, rule string) finding {
 	text := c.text[from:to]
+	text = text[:answerEnd(text)]
 	tokens := scanNumbers(text, n.locale, scope)
 	if strong := notWeak(tokens); len(strong) > 0 {
 		tokens = strong
 	}
-	tokens = beforeClosing(text, tokens)
 	if len(tokens) == 0 {
-		return finding{reason: ReasonNoAnswer, why: "the response has no number in it"}
+		return inWords(c, from, text, rule)
+	}
+	if why := brokenOff(text); why != "" {
+		return finding{rule: rule, reason: ReasonIncomplete, why: why}
 	}
 	chains := numberChains(text, tokens)
-	if k := len(chains) - 1; k > 0 && explains(text, tokens, chains[k-1], chains[k]) {
-		chains = chains[:k]
+	if len(chains) > 1 && bareFirstLine(text, tokens, chains) {
+		return n.chainValue(c, from, tokens, chains[0], "first line")
+	}
+	chains = whole(text, tokens, explained(text, tokens, chains))
+	chains = chains[:conclusion(text, tokens, chains)+1]
+	if k := len(chains) - 1; k > 0 && sameQuantity(text, tokens, chains[k-1], chains[k]) {
+		chains = chains[:k] // 150 minutes, or 2.5 hours
 	}
 	last := chains[len(chains)-1]
 	f := n.chainValue(c, from, tokens, last, rule)
@@ -238,64 +362,145 @@ func (n *numeric) lastNumber(c *numberText, from, to int, scope bool, rule strin
 	if l == linkOr || l == linkAlso && !last.equation {
 		other := n.chainValue(c, from, tokens, before, rule)
 		// "18 or 18.0" says one thing twice, "9 boys and 9 girls" does not.
-		if l == linkAlso || other.value == nil || other.value.Cmp(f.value) != 0 {
+		// "9 sprints of 60 m, or 540 m" works out what it says first.
+		if l == linkAlso || other.value == nil && before.result >= 0 || other.value != nil && other.value.Cmp(f.value) != 0 {
 			return ambiguous(rule, c.quote(from+tokens[before.first].start, from+tokens[last.last].end))
 		}
 	}
 	return f
 }
 
-// explains reports that the last chain is the bracket that shows how the
-// number in front of it came about: "$18 (9 eggs x $2)".
-func explains(text string, tokens []numberToken, before, last numberChain) bool {
-	if last.first == last.last || last.equation || before.result < 0 {
+// bareFirstLine reports that text begins with an answer and then explains it: a
+// number alone with its unit, a blank line, and no equation with another
+// result.
+func bareFirstLine(text string, tokens []numberToken, chains []numberChain) bool {
+	first := &tokens[chains[0].first]
+	head, line := text[:first.start], text[tokens[chains[0].last].end:]
+	line, rest, _ := strings.Cut(line, "\n")
+	if chains[0].first != chains[0].last || hasWord(head) || len(strings.FieldsFunc(line, notWord)) > 2 || strings.ContainsAny(line, "=:") ||
+		!strings.HasPrefix(strings.TrimLeft(rest, " \t"), "\n") || !hasWord(rest) || tokens[chains[1].first].start < len(text)-len(rest) {
 		return false
 	}
-	between := text[tokens[before.last].end:tokens[last.first].start]
-	words, rest, ok := strings.Cut(between, "(")
-	closed := strings.IndexByte(text[tokens[last.last].end:min(len(text), tokens[last.last].end+24)], ')')
-	return ok && closed >= 0 && len(words) < 32 && strings.Trim(rest, " $") == "" && !strings.ContainsAny(words, ".;!?\n,=+*") &&
-		len(strings.FieldsFunc(words, notWord)) <= 3
-}
-
-// closings begin the sentences with which assistants take leave.
-var closings = []string{
-	"would you like", "do you want", "do you need", "let me know", "feel free", "shall i", "if you have", "if you need", "if you'd like", "if you would like", "can i help", "i hope", "need help",
-}
-
-// beforeClosing drops the tokens that stand in a closing sentence at the end of
-// text, if others are left.
-func beforeClosing(text string, tokens []numberToken) []numberToken {
-	if len(tokens) < 2 {
-		return tokens
+	if at, _ := correctionAt(rest); at >= 0 {
+		return false
 	}
-	k := len(tokens) - 1
-	at := sentenceStart(text[:tokens[k].start])
-	sentence := strings.TrimLeft(text[at:], " \t\n*_>")
-	for _, c := range closings {
-		if hasFoldPrefix(sentence, c) {
-			for k >= 0 && tokens[k].start >= at {
-				k--
-			}
-			if k < 0 {
-				return tokens
-			}
-			return tokens[:k+1]
+	e := lastEquation(chains)
+	return e < 0 || sameResult(tokens, chains[0], chains[e])
+}
+
+// inWords is the finding of a text without digits: the one number that it has
+// in words, if it is short.
+func inWords(c *numberText, from int, text, rule string) finding {
+	const far = 200
+	none := finding{reason: ReasonNoAnswer, why: "the response has no number in it"}
+	if len(text) > far {
+		return none
+	}
+	f := none
+	for i := 0; i < len(text); i++ {
+		if !hasLetterFirst(text[i:]) || gluesBefore(text[:i]) || text[i] == ' ' {
+			continue
+		}
+		v, end := numberWords(text[i:])
+		whole := !hasWord(text[:i]) && v != nil && !hasWord(text[i+end:])
+		if v == nil || v.Cmp(big.NewRat(1, 1)) == 0 && !whole || isGlue(firstRune(text[i+end:])) {
+			continue // "one" is a pronoun
+		}
+		if f.value != nil || !phraseEnds(text[i+end:i+sentenceEnd(text[i:], end)]) {
+			return none
+		}
+		t := numberToken{start: i, end: i + end}
+		before, after := text[:i], text[i+end:]
+		if denied(before) || rejected(after) {
+			return none
+		}
+		hedged(&t, before, after)
+		hedgedBehind(&t, before, after)
+		f = finding{value: v, answer: c.quote(from+t.start, from+t.end), hedge: t.hedge, rule: rule + ", in words", start: from + t.end}
+		i += end
+	}
+	return f
+}
+
+// brokenOff says why text, which has no answer marker, ends in the middle of a
+// sentence; "" if it does not.
+func brokenOff(text string) string {
+	if k := strings.LastIndex(text, "<<"); k >= 0 && !strings.Contains(text[k:], ">>") {
+		return "the text breaks off inside a calculation"
+	}
+	t := strings.TrimRight(text, " \t\n*_`$({[")
+	word := t[strings.LastIndexFunc(t, func(r rune) bool { return notWord(r) })+1:]
+	switch strings.ToLower(word) {
+	case "the", "a", "an", "of", "and", "or", "to", "for", "by", "from", "per", "equals", "gives", "because", "since", "than", "her", "his", "their":
+		return "the text breaks off behind " + quote(word)
+	}
+	r, n := utf8.DecodeLastRuneInString(t)
+	if strings.ContainsRune("=×÷·", r) && n > 0 && r != utf8.RuneError {
+		return "the text breaks off behind " + quote(string(r))
+	}
+	return ""
+}
+
+// explained returns chains without those that stand in a bracket at the end,
+// which explains the number in front of it: "$18 (9 eggs x $2)", "1/3 (about
+// 0.33)", "18 (9 eggs at $2)". An equation of its own is more than that, "(= 9
+// x 2)" is not.
+func explained(text string, tokens []numberToken, chains []numberChain) []numberChain {
+	last := len(chains) - 1
+	from := tokens[chains[last].first].start
+	low := max(0, from-80)
+	open := strings.LastIndexAny(text[low:from], "()")
+	end := tokens[chains[last].last].end
+	if open < 0 || text[low+open] != '(' || strings.IndexByte(text[end:min(len(text), end+32)], ')') < 0 {
+		return chains
+	}
+	open += low
+	k := last
+	for k > 0 && tokens[chains[k-1].last].end > open {
+		k--
+	}
+	if k == 0 || chains[k-1].result < 0 || tokens[chains[k].first].start < open {
+		return chains
+	}
+	words := text[tokens[chains[k-1].last].end:open]
+	if len(words) > 32 || strings.ContainsAny(words, ".;!?\n,=+*") || len(strings.FieldsFunc(words, notWord)) > 3 {
+		return chains
+	}
+	for _, c := range chains[k:] {
+		if c.equation && !strings.HasPrefix(strings.TrimLeft(text[open+1:], " "), "=") {
+			return chains
 		}
 	}
-	return tokens
+	return chains[:k]
 }
 
-// sentenceStart returns where the last sentence of s begins, looking back no
-// further than 200 bytes.
-func sentenceStart(s string) int {
-	low := max(0, len(s)-200)
-	for i := len(s) - 1; i > low; i-- {
-		if s[i] == '\n' || s[i] == ' ' && strings.IndexByte(".!?", s[i-1]) >= 0 {
-			return i + 1
+// whole returns chains without those that are the parts of the number in front
+// of them: "72 clips: 48 in April and 24 in May".
+func whole(text string, tokens []numberToken, chains []numberChain) []numberChain {
+	const most = 8
+	sum := new(big.Rat)
+	for k := len(chains) - 1; k > 0 && k > len(chains)-most; k-- {
+		if chains[k].result < 0 || chains[k-1].result < 0 {
+			return chains
+		}
+		v, ok := tokens[chains[k].result].value()
+		all, okAll := tokens[chains[k-1].result].value()
+		if !ok || !okAll {
+			return chains
+		}
+		sum.Add(sum, v)
+		between := text[tokens[chains[k-1].last].end:tokens[chains[k].first].start]
+		if strings.ContainsAny(between, ".;!?\n") {
+			return chains
+		}
+		if strings.Contains(between, ":") {
+			if k < len(chains)-1 && sum.Cmp(all) == 0 {
+				return chains[:k]
+			}
+			return chains
 		}
 	}
-	return low
+	return chains
 }
 
 // notWeak returns the tokens that are neither ordinals nor adjectives.

@@ -231,7 +231,7 @@ func TestNumericHedgesBehind(t *testing.T) {
 		numericRow{name: "box taken back", reason: "the text denies 17", response: `\boxed{18}, not \boxed{17}`, target: "18", want: Correct},
 		numericRow{name: "thought first", reason: "a correction in the sentence", response: "Answer: I first thought 17, but it's 18.", target: "18", want: Correct},
 		numericRow{name: "no", reason: "two answers", response: "Answer: 17, no 18", target: "17", want: Unparsed},
-		numericRow{name: "parts", reason: "9 is a part", response: "There are 18 students: 9 boys and 9 girls.", target: "9", want: Unparsed},
+		numericRow{name: "parts", reason: "9 is a part", response: "There are 18 students: 9 boys and 9 girls.", target: "9", want: Incorrect, answer: "18"},
 		numericRow{name: "half in words", reason: "18 and a half is not 18", response: "Answer: 18 and a half", target: "18", want: Incorrect, answer: "18 and a half"},
 		numericRow{name: "sign outside", reason: "-(18) is not 18", response: "Answer: -(18)", target: "18", want: Unparsed},
 		numericRow{name: "product of brackets", reason: "its result", response: "Answer: (9)(2) = 18", target: "18", want: Correct},

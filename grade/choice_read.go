@@ -2,6 +2,7 @@ package grade
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -24,6 +25,8 @@ type claim struct {
 	how  string
 	why  string
 	rest string // what follows a letter
+	// byLine: no word announces it; it stands on a line of its own.
+	byLine bool
 }
 
 // readClaim reads what stands behind a marker or a phrase: the beginning of s.
@@ -69,7 +72,7 @@ func lineOf(s string) string {
 }
 
 // fillers may stand between a marker and the answer.
-var fillers = wordSet(`option choice letter answer alternative item the is be it it's its most likely probably clearly
+var fillers = wordSet(`option options choice choices letter letters answer answers are alternative item the is be it it's its most likely probably clearly
 	definitely certainly obviously therefore thus simply indeed my correct right best only one would should must surely
 	that to maybe perhaps possibly number both final definitely actually rather now still
 	option: choice: letter: answer: die der das la le el los opción opção opzione lettre letra lettera buchstabe choix
@@ -87,7 +90,7 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-const openers = " \t\"'([{<>«»“„:-–—*#=,【「⟨"
+const openers = " \t\"'([{<>«»“„:-–—*#=,.…【「⟨『《•"
 
 // skipFillers returns line from where an answer may begin.
 func skipFillers(line string) (head string, hedged, negated bool) {
@@ -103,13 +106,25 @@ func skipFillers(line string) (head string, hedged, negated bool) {
 			return s[n:], hedged, true
 		case hedges[w]:
 			hedged = true
-		case !fillers[w]:
+		case !fillers[w] && !isAdverb(w) && !(w == "and" && isAdverb(firstWord(strings.ToLower(s[n:])))):
 			return s, hedged, false
 		}
 		s = s[n:]
 	}
 	return s, hedged, false
 }
+
+// isAdverb reports an English adverb that strengthens or weakens what follows,
+// such as "unquestionably", and does not withdraw it.
+func isAdverb(word string) bool {
+	return len(word) > 4 && strings.HasSuffix(word, "ly") && !withdrawing[word]
+}
+
+var withdrawing = wordSet(`initially originally formerly previously supposedly allegedly hardly barely scarcely seemingly
+	mistakenly wrongly incorrectly erroneously nearly partially partly family only reply apply supply`)
+
+// notThen reads "not A. B".
+var notThen = regexp.MustCompile(`^\s*[("*]*[A-Z][)"*]*\s*(?:[.;!]|\s[-–—])\s*(?i:(?:but|rather|it's|it is) )?[("*]*([A-Z])[)"*]*\s*[.!]?$`)
 
 // readAfterBut reads "not A but B"; without such a turn nothing is stated.
 func readAfterBut(s string, o choiceOptions) claim {
@@ -118,6 +133,9 @@ func readAfterBut(s string, o choiceOptions) claim {
 		if i := strings.Index(lower, but); i >= 0 && len(lower) == len(s) && !strings.ContainsAny(s[:i], ".;!?") {
 			return readClaim(s[i+len(but):], o)
 		}
+	}
+	if m := notThen.FindStringSubmatchIndex(s); m != nil {
+		return readClaim(s[m[2]:], o)
 	}
 	return claim{}
 }
@@ -155,12 +173,21 @@ func letterAt(s string) (index int, ok bool) {
 	case isWordRune(r):
 		return index, isUnspaced(r) || unicode.Is(unicode.Hangul, r)
 	case r == '\'', r == '-', r == '.', r == '’':
-		return index, !isWordRune(after)
-	case strings.ContainsRune("+#^%°@(\\~", r):
+		return index, !isWordRune(after) || turkishIs.MatchString(s)
+	case r == ':' && after == '\\':
+		return index, false // a drive
+	case r == '+':
+		return index, plusLetter.MatchString(s)
+	case strings.ContainsRune("#^%°@(\\~", r):
 		return index, false
 	}
 	return index, true
 }
+
+var (
+	plusLetter = regexp.MustCompile(`^[A-Z](?:\+[A-Z])+(?:[\s.,;!)]|$)`)
+	turkishIs  = regexp.MustCompile(`^[A-Z]'(?:[dt][iıuü]r|(?:y|n)?[iıuüaeıe])(?:[\s.,;!)]|$)`)
+)
 
 func isASCIILetter(c byte) bool { c |= 0x20; return c >= 'a' && c <= 'z' }
 
@@ -180,7 +207,7 @@ func readLetters(head, line, whole string, o choiceOptions, hedged bool) claim {
 	}
 	if list.set.size() > 1 {
 		after := strings.TrimLeft(list.rest, trailers)
-		if verbs[strings.ToLower(firstWord(after))] && !praise.MatchString(after) && !list.or {
+		if _, ok := praised(after); !ok && !list.or && listGoesOn(after) {
 			return claim{} // "A and B are wrong"
 		}
 		if list.or || hedged {
@@ -203,10 +230,18 @@ func readLetters(head, line, whole string, o choiceOptions, hedged bool) claim {
 	return c
 }
 
-const trailers = " \t\"')]}>«»“”*_】」⟩"
+// listGoesOn reports that a word follows a list of letters which makes them a part
+// of a sentence.
+func listGoesOn(after string) bool {
+	word := strings.ToLower(firstWord(after))
+	r, _ := utf8.DecodeRuneInString(word)
+	return word != "" && !reasons[word] && !more[word] && isGlue(r) && (verbs[word] || !alone.MatchString(after))
+}
+
+const trailers = " \t\"')]}>«»“”*_】」⟩』》"
 
 // around is what may stand on either side of an answer on a line of its own.
-const around = trailers + "([{<„:-–—#=,【「⟨.;!\r"
+const around = trailers + "([{<„:-–—#=,【「⟨『《•.;!\r"
 
 // letterRun reads capitals without anything between them: AB.
 func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) {
@@ -220,7 +255,7 @@ func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) 
 		n++
 	}
 	if n < 2 {
-		return 0, s, false
+		return spacedLetters(s, o)
 	}
 	r, size := utf8.DecodeRuneInString(s[n:])
 	if size > 0 && (isWordRune(r) || strings.ContainsRune("+#^%-'", r)) {
@@ -232,6 +267,20 @@ func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) 
 		return 0, s, false
 	}
 	return set, rest, true
+}
+
+// spacedLetters reads capitals with nothing but spaces between them, to the
+// end of the line: A B D.
+func spacedLetters(s string, o choiceOptions) (set choiceSet, rest string, ok bool) {
+	words := strings.Fields(strings.TrimRight(lineOf(s), ".!"))
+	for _, w := range words {
+		i, ok := o.index(w)
+		if !ok || !isUpper(w[0]) || set&(1<<i) != 0 {
+			return 0, s, false
+		}
+		set |= 1 << i
+	}
+	return set, "", len(words) > 1
 }
 
 // furtherLines reads the letters that stand on lines of their own below the

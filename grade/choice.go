@@ -3,6 +3,7 @@ package grade
 import (
 	"context"
 	"fmt"
+	"math/bits"
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/llm"
@@ -74,7 +75,7 @@ func (g choiceGrader) Grade(_ context.Context, item dataset.Item, resp llm.Respo
 	if err != nil {
 		return Verdict{}, err
 	}
-	opts.input, opts.asksWrong = item.Input, asksWrong.MatchString(item.Input)
+	opts.input, opts.asksWrong = item.Input, wrongAsked.MatchString(item.Input)
 	targets, err := opts.targets(item)
 	if err != nil {
 		return Verdict{}, err
@@ -114,13 +115,10 @@ func (g choiceGrader) Grade(_ context.Context, item dataset.Item, resp llm.Respo
 // A choiceSet is a set of options, bit 0 for A.
 type choiceSet uint32
 
-func (s choiceSet) size() int {
-	n := 0
-	for ; s != 0; s &= s - 1 {
-		n++
-	}
-	return n
-}
+func (s choiceSet) size() int { return bits.OnesCount32(uint32(s)) }
+
+// first returns the place of the first option in a set that has one.
+func (s choiceSet) first() int { return bits.TrailingZeros32(uint32(s)) }
 
 // String returns the letters: "A", "A, C".
 func (s choiceSet) String() string {

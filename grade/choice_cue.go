@@ -133,6 +133,9 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 			}
 			listEnd = i + len(list.text)
 		}
+		if s, ok := textPraised(c, i, end, &h, o); ok && !yield(s) {
+			return hedge
+		}
 		h.add(token{strings.ToLower(c[i:min(end, i+32)]), i, end, fresh})
 		fresh = false
 		if name, turn, text := h.cue(c[end:]); name != "" && (turn || !h.denied()) {
@@ -203,19 +206,6 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 	return statement{got, turn}, got.kind == claimAmbiguous || rest == "" || rest[0] == '.' || rest[0] == '!'
 }
 
-// praisedHan reports what calls the option before it right in Chinese.
-func praisedHan(s string) bool {
-	for _, lead := range []string{"选项", "選項", "项", "項", "是", "为", "為"} {
-		s = strings.TrimPrefix(s, lead)
-	}
-	for _, p := range []string{"正确", "正確", "对的", "對的", "正解"} {
-		if strings.HasPrefix(s, p) {
-			return true
-		}
-	}
-	return false
-}
-
 // hasLoneLetter reports whether a letter stands by itself in s. It is here for
 // speed: most phrases state nothing.
 func hasLoneLetter(s string) bool {
@@ -225,29 +215,4 @@ func hasLoneLetter(s string) bool {
 		}
 	}
 	return false
-}
-
-// praisedAt reads a letter, or a list of them, that is called right: "B is
-// correct". If it is not, the list is returned.
-func praisedAt(c string, at int, h *history, fresh bool, o choiceOptions) (statement, letterList, bool) {
-	if !isUpper(c[at]) {
-		return statement{}, letterList{}, false
-	}
-	if i, ok := o.index(c[at : at+1]); ok && praisedHan(c[at+1:]) {
-		return statement{claim{kind: claimChoice, set: 1 << i, text: c[at : at+1], how: "phrase 正确"}, false}, letterList{}, true
-	}
-	const far = 200
-	list := readList(c[at:min(len(c), at+far)], o)
-	if list.set == 0 {
-		return statement{}, list, false
-	}
-	after := strings.TrimLeft(list.rest, trailers)
-	if !verbs[strings.ToLower(firstWord(after))] || !praise.MatchString(after) || !fresh && h.denied() {
-		return statement{}, list, false
-	}
-	got := claim{kind: claimChoice, set: list.set, text: list.text, how: "phrase " + quote(list.text+" "+praise.FindString(after))}
-	if list.or {
-		got.kind, got.why = claimAmbiguous, "the reply hedges: "+quote(list.text)
-	}
-	return statement{got, false}, list, true
 }

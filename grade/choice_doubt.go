@@ -20,8 +20,8 @@ var (
 	doubters = wordSet(`not never nor cannot whether unless don't doesn't didn't isn't aren't wasn't can't couldn't wouldn't
 		doubt unsure unclear`)
 	// clauseCut ends the clause that a doubt reaches over.
-	clauseCut = regexp.MustCompile(`(?i)[.!?;:,\n()]|\b(?:so|therefore|thus|hence|but|and|which means|because|since|as|while|although)\b`)
-	asksWrong = regexp.MustCompile(`(?i)\b(?:not|except|incorrect|wrong|false|untrue|least|inaccurate|unlikely)\b|n't\b`)
+	clauseCut  = regexp.MustCompile(`(?i)[.!?;:,\n()]|\b(?:so|therefore|thus|hence|but|and|which means|because|since|as|while|although)\b`)
+	wrongAsked = regexp.MustCompile(`(?i)\b(?:not|except|incorrect|wrong|false|untrue|least|inaccurate|unlikely)\b|n't\b`)
 	// conditional begins a sentence about one case of several.
 	conditional = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:if|when|assuming|suppose|supposing|in case|provided|otherwise|else|for [a-z] ?[=<>])\b`)
 	concludes   = regexp.MustCompile(`(?i)\b(?:so|therefore|thus|hence|then we|consequently)\b`)
@@ -33,9 +33,9 @@ var (
 // reach is how much of the text before a marker a doubt is looked for in.
 const reach = 120
 
-// doubted reports a marker whose clause denies it, or lets somebody else
+// choiceDoubted reports a marker whose clause denies it, or lets somebody else
 // answer.
-func doubted(t string, m answerMark, o choiceOptions) bool {
+func choiceDoubted(t string, m answerMark, o choiceOptions) bool {
 	if m.kind != markIs && m.kind != markColon {
 		return false
 	}

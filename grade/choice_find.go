@@ -30,7 +30,13 @@ func findChoice(text string, o choiceOptions) claim {
 
 // findIn is findChoice for one turn.
 func findIn(t string, o choiceOptions) claim {
-	strong, after, line := lastMarked(t, o)
+	strong, after := lastMarked(t, o)
+	if strong.kind != claimChoice && strong.byLine {
+		// "All of the above are right, so D.", "Between A and B, I pick B."
+		if weak, _ := weakClaims(undress(t), o); weak.kind == claimChoice {
+			return weak
+		}
+	}
 	if strong.kind == claimNothing {
 		c := undress(t)
 		weak, hedge := weakClaims(c, o)
@@ -48,7 +54,7 @@ func findIn(t string, o choiceOptions) claim {
 	if c, ok := corrected(undress(t[after:]), o); ok {
 		return c
 	}
-	if weak, _ := weakClaims(undress(t[line:]), o); weak.kind == claimChoice && weak.set != strong.set ||
+	if weak, _ := weakClaims(undress(t[after:]), o); weak.kind == claimChoice && weak.set&^strong.set != 0 ||
 		weak.kind == claimAmbiguous && strong.kind == claimChoice {
 		return claim{kind: claimAmbiguous, text: strong.text + " … " + weak.text,
 			why: "the reply states " + quote(strong.text) + " and then " + quote(weak.text)}
@@ -59,9 +65,8 @@ func findIn(t string, o choiceOptions) claim {
 // maxPayload is how far behind a marker an answer is read.
 const maxPayload = 1 << 12
 
-// lastMarked returns what the last marker states, the offset behind it, and
-// the offset behind its line.
-func lastMarked(t string, o choiceOptions) (c claim, after, line int) {
+// lastMarked returns what the last marker states, and the offset behind it.
+func lastMarked(t string, o choiceOptions) (c claim, after int) {
 	marks := choiceMarks(t, o)
 	for i := len(marks) - 1; i >= 0; i-- {
 		m := marks[i]
@@ -78,15 +83,12 @@ func lastMarked(t string, o choiceOptions) (c claim, after, line int) {
 				c = other
 			}
 		}
+		c.byLine = m.kind == markCustom
 		c.how = "marker " + quote(m.name) + ", " + c.how
 		lead := len(payload) - len(strings.TrimLeft(payload, " \t\r\n"))
-		line = m.end + len(payload)
-		if k := strings.IndexByte(payload[lead:], '\n'); k >= 0 {
-			line = m.end + lead + k
-		}
-		return c, min(m.end+lead+behindLetter(payload[lead:]), len(t)), line
+		return c, min(m.end+lead+behindLetter(payload[lead:]), len(t))
 	}
-	return claim{}, 0, 0
+	return claim{}, 0
 }
 
 // behindLetter returns the offset behind the first word.
@@ -151,7 +153,7 @@ func choiceMarks(t string, o choiceOptions) []answerMark {
 			marks = append(marks, m)
 		}
 	}
-	marks = slices.DeleteFunc(marks, func(m answerMark) bool { return doubted(t, m, o) })
+	marks = slices.DeleteFunc(marks, func(m answerMark) bool { return choiceDoubted(t, m, o) })
 	for _, m := range lineMarks(t, o) {
 		end := m.start + len(lineOf(t[m.start:]))
 		inside := func(other answerMark) bool { return other.start >= m.start && other.start < end }
@@ -175,8 +177,7 @@ var label = regexp.MustCompile(`^[\s>*_("\[-]*([A-Za-z])(?:[)\]}.:][)\]*_"']*|[*
 // themselves: a letter, a letter with its text, or an option's text. A list
 // of the options is none.
 func lineMarks(t string, o choiceOptions) []answerMark {
-	first := len(t) - len(strings.TrimLeft(t, " \t\r\n"))
-	end := len(strings.TrimRight(t, " \t\r\n"))
+	first, end := wordLines(t)
 	if first >= end {
 		return nil
 	}
@@ -187,16 +188,51 @@ func lineMarks(t string, o choiceOptions) []answerMark {
 	}
 	listed := listsOptions(t, o)
 	var marks []answerMark
-	if lineAnswers(t[first:firstEnd], o, listed, firstEnd == end) {
+	if lineAnswers(t[first:firstEnd], o, listed, true, firstEnd == end) {
 		marks = append(marks, answerMark{kind: markCustom, name: "the first line", start: first, end: first, stop: end})
 	}
-	if last > first && lineAnswers(t[last:end], o, listed, false) && !o.isLetter(lineOf(t[before(t, last):last])) {
+	if last > first && lineAnswers(t[last:end], o, listed && !repeats(t[first:last], t[last:end]), false, false) && !o.isLetter(lineOf(t[before(t, last):last])) {
 		marks = append(marks, answerMark{kind: markCustom, name: "the last line", start: last, end: last, stop: end})
 	}
 	if last == first && len(marks) == 1 {
 		marks[0].name = "the whole reply"
 	}
 	return marks
+}
+
+// wordLines returns where the first line with a word begins and the last one
+// ends: rules such as --- are no lines.
+func wordLines(t string) (first, end int) {
+	for line := range strings.Lines(t) {
+		if hasWord(line) {
+			break
+		}
+		first += len(line)
+	}
+	end = len(t)
+	for end > first {
+		start := strings.LastIndexByte(t[:end-1], '\n') + 1
+		if hasWord(t[start:end]) {
+			break
+		}
+		end = start
+	}
+	return first, first + len(strings.TrimRight(t[first:end], " \t\r\n"))
+}
+
+// repeats reports a line whose label another line before it has: after the
+// list of the options, it is no part of the list.
+func repeats(before, line string) bool {
+	letter := labelOf(line)
+	if letter == "" {
+		return false
+	}
+	for l := range strings.Lines(before) {
+		if labelOf(l) == letter {
+			return true
+		}
+	}
+	return false
 }
 
 // before returns the start of the last line with anything in it before at.
@@ -226,6 +262,22 @@ func listsOptions(t string, o choiceOptions) bool {
 	return false
 }
 
+// inlineLabel is an option's label in a line.
+var inlineLabel = regexp.MustCompile(`(?:^|[\s(\[])([A-Za-z])[.):\]]\s`)
+
+// listsInline reports a line that lists options from the first one on: "A) 1
+// B) 2 C) 3".
+func listsInline(line string, o choiceOptions) bool {
+	next := 0
+	for _, m := range inlineLabel.FindAllStringSubmatch(line, maxChoices) {
+		if i, ok := o.index(m[1]); !ok || i != next {
+			break
+		}
+		next++
+	}
+	return next >= min(3, o.n)
+}
+
 // labelOf returns the letter of a line that begins with a label, or "".
 func labelOf(line string) string {
 	s := strings.TrimLeft(line[:min(len(line), 24)], " \t>*_(\"[-")
@@ -238,20 +290,23 @@ func labelOf(line string) string {
 	return ""
 }
 
-func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
+func lineAnswers(line string, o choiceOptions, listed, first, only bool) bool {
 	if len(line) > maxPayload {
 		return false
 	}
 	line = trimBlank(undress(line))
+	if listsInline(line, o) {
+		return false
+	}
 	c := readClaim(line, o)
-	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!")) == "" && len(c.text) <= 8 && c.how != "an option's text"
-	asks := strings.HasPrefix(strings.TrimLeft(c.rest, trailers), "?") && !lone
+	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!=#")) == "" && len(c.text) <= 8 && c.how != "an option's text"
+	asks := strings.HasPrefix(strings.TrimLeft(c.rest, trailers), "?") && !lone && !(only && c.kind == claimChoice && len(line) <= 6)
 	whole := strings.Trim(c.text, around) == strings.Trim(line, around)
 	switch {
 	case c.kind == claimNothing, asks:
 		return false
 	case c.how == "an option's text" && !whole:
-		return false // "Paris is the capital of France" may lead anywhere
+		return first && !listed && o.leads(line) // "Paris is the capital of France" may lead anywhere
 	case lone:
 		return only || strings.HasPrefix(strings.TrimLeft(line, openers), c.text)
 	case listed:
@@ -264,6 +319,28 @@ func lineAnswers(line string, o choiceOptions, listed, only bool) bool {
 	return labelOf(line) != "" && (c.kind == claimAmbiguous || c.kind == claimChoice && !initialOnly(line, c, o))
 }
 
+// reasonNext lets an explanation follow an option's text.
+var reasonNext = regexp.MustCompile(`^(?i)(?:[.;:!]|,|\s+(?:[-–—(]|(?:because|since|as)\b))`)
+
+// leads reports a line that begins with the text of an option and goes on to
+// explain it: "No, because it rains". Where a comma follows, the sentence may
+// name no other option.
+func (o choiceOptions) leads(line string) bool {
+	line = strings.TrimLeft(line, openers)
+	i, n := o.atStart(line)
+	if n == 0 || !reasonNext.MatchString(line[n:]) {
+		return false
+	}
+	if line[n] != ',' {
+		return true
+	}
+	sentence := line[n:]
+	if k := strings.IndexAny(sentence, ".!?"); k >= 0 {
+		sentence = sentence[:k]
+	}
+	return o.named(normal(sentence, false))&^(1<<i) == 0
+}
+
 // initialOnly reports "A. Smith wrote it": a letter that is also a word, with a
 // full stop and a text that is not its option's.
 func initialOnly(line string, c claim, o choiceOptions) bool {
@@ -271,7 +348,8 @@ func initialOnly(line string, c claim, o choiceOptions) bool {
 		return false
 	}
 	text := strings.TrimLeft(c.rest, ". ")
-	return text != "" && o.withText(text) == 0 && !reasons[strings.ToLower(firstWord(text))]
+	i, _ := letterAt(c.text)
+	return text != "" && o.withText(text) == 0 && o.textAt(text, i) == 0 && !reasons[strings.ToLower(firstWord(text))]
 }
 
 // unstated is the claim of a reply that chooses nothing: it says whether

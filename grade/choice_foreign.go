@@ -1,7 +1,6 @@
 package grade
 
 import (
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -109,7 +108,3 @@ func foreignLetter(s string) (at int, ok bool) {
 	}
 	return 0, false
 }
-
-// foreignPraise calls the option before it right.
-var foreignPraise = regexp.MustCompile(`^(?i)(?:ist|es|est|è|é|jest|je|är|er|is|adalah|là)?\s*(?:die |das |der |la |le |el |a |o |the |den |det |de |het )?(?:opción |réponse |bonne |risposta |resposta |antwort |opção |respuesta |alternativa )?` +
-	`(?:richtig|korrekt|correct[ao]|correcte|corrett[ao]|corret[ao]|poprawn|prawidłow|správn|rätt|riktig|rigtig|korrekt|juist|goed|vrai|verdadeir|verdader|esatt|giust|doğru|benar|đúng|верн|правильн|подход)`)

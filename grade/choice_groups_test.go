@@ -44,11 +44,11 @@ var choiceGroups = []struct {
 		"ANSWER: Death", "ANSWER: Apple", "ANSWER: I don't know", "ANSWER: Do not know", "ANSWER: N/A", "Antwort: Aber C ist auch gut",
 		"Antwort: Das weiß ich nicht", "Antwort: Alle", "Réponse: Aucune", "the answer is a good one", "Answer the question. A car moves.", "The answer to A is unclear."}},
 	{reason: "letters beyond the options, or glued to others", want: "none", reply: []string{
-		"ANSWER: e", "E", "\\boxed{E}", "I choose E.", "ANSWER: 2", "ANSWER: B2", "ANSWER: 2B", "ANSWER: C = 5", "ANSWER: Ⓑ", "ANSWER: В", "ANSWER: Aµ",
+		"ANSWER: e", "E", "\\boxed{E}", "I choose E.", "ANSWER: 2", "ANSWER: B2", "ANSWER: 2B", "ANSWER: C = 5", "ANSWER: В", "ANSWER: Aµ",
 		"ANSWER: A²", "ANSWER: ßA", "ANSWER: öB", "B2B", "A1", "B-flat", "C#"}},
 	{reason: "articles, names and words", want: "none", reply: []string{
 		"A car", "A car moves because B.", "a car", "An apple a day", "Dogs", "C'est la vie", "D'accord", "vitamin C", "Plan B", "grade A", "Hepatitis B",
-		"Everyone gets a D.", "I got a B in maths.", "Let me consider A. It is too small. B. It is fine.", "B it is.", "1. B"}},
+		"Everyone gets a D.", "I got a B in maths.", "Let me consider A. It is too small. B. It is fine.", "1. B"}},
 	{reason: "denied, asked or weighed", want: "none", reply: []string{
 		"The answer isn't B.", "It is not A.", "Neither A nor B is correct; C is.", "Is it A? Is it B?", "It could be A or it could be B", "A不对，B对。"}},
 	{reason: "several", want: "ambiguous", reply: []string{

@@ -19,8 +19,12 @@ type letterList struct {
 var (
 	orJoin = regexp.MustCompile(`^(?i)[\s"')\]}.,;!?(]*(?:(?:or|oder|ou|o|или|vel|maybe|possibly|perhaps)\s|/|\||或者?|又は|または|か|또는)[\s"'(\[{]*(?:(?:maybe|possibly|perhaps|even|else|option|choice|letter)\s+)*`)
 	// andJoin needs no blank before a comma, but "A and" needs one.
-	andJoin = regexp.MustCompile(`^(?i)["')\]}]*(?:\s*[,;&+、]\s*(?:(?:and|und|et|y|e|и)\s+)?|\s+(?:and|und|et|y|e|и|plus)\s+|\s*(?:和|と|및|及)\s*)["'(\[{]*(?:(?:option|choice|letter)s?\s+)?`)
+	// Brackets side by side, (A)(B), are a list too.
+	andJoin = regexp.MustCompile(`^(?i)(?:["')\]}]*(?:\s*[,;&+、]\s*(?:(?:and|und|et|y|e|и)\s+)?|\.?\s+(?:and|und|et|y|e|и|plus|as well as)\s+(?:also\s+)?|\s*(?:和|と|및|及)\s*)["'(\[{]*(?:(?:option|choice|letter)s?\s+)?|[)\]]\s*[(\[])`)
 )
+
+// listEnd joins the last item of a list.
+var listEnd = regexp.MustCompile(`(?i)[a-zи]`)
 
 // readList reads a list of letters at the start of s. Its set has one letter
 // if no list follows it, and none if the first is no option.
@@ -30,7 +34,11 @@ func readList(s string, o choiceOptions) letterList {
 		return letterList{}
 	}
 	l := letterList{set: 1 << first, text: s[:1], rest: s[1:]}
+	at := first
 	for range maxChoices {
+		if rest, ok := o.skipText(l.rest, at); ok {
+			l.rest = rest
+		}
 		join, or := orJoin.FindString(l.rest), true
 		if join == "" {
 			join, or = andJoin.FindString(l.rest), false
@@ -38,19 +46,26 @@ func readList(s string, o choiceOptions) letterList {
 		if join == "" {
 			break
 		}
+		if strings.HasPrefix(join, ".") && !endsItem(strings.TrimLeft(l.rest[min(len(l.rest), len(join)+1):], "\"')]}*")) {
+			break // "A. And B is wrong"
+		}
 		next := l.rest[len(join):]
 		i, ok := letterAt(next)
 		if !ok || isUpper(next[0]) != isUpper(s[0]) {
 			break
 		}
+		at = i
 		after := strings.TrimLeft(next[1:], "\"')]}*")
+		if n := o.textAt(strings.TrimLeft(after, " .:"), i); n > 0 {
+			after = strings.TrimLeft(after, " .:")[n:]
+		}
 		if i >= o.n {
 			if endsItem(after) {
 				l.beyond = next[:1]
 			}
 			break
 		}
-		if !or && !endsItem(after) && strings.ContainsAny(join, ",;、") {
+		if !or && !endsItem(after) && strings.ContainsAny(join, ",;、") && !listEnd.MatchString(join) {
 			break // "B, C being wrong": not a list
 		}
 		if s[0] >= 'a' && !endsItem(after) {
@@ -61,7 +76,46 @@ func readList(s string, o choiceOptions) letterList {
 		l.rest = next[1:]
 		l.text = s[:len(s)-len(l.rest)]
 	}
+	if t := strings.TrimLeft(l.rest, "\"')]}*.: "); l.set.size() > 1 {
+		l.rest = l.rest[len(l.rest)-len(t)+o.textAt(t, at):]
+	}
 	return l
+}
+
+// labelledTwo is a label, a few words, and a label of the same shape.
+var labelledTwo = regexp.MustCompile(`^([)\]}.:])\s[^,;.:\n()]{1,60}?((?:,? (?:and|or|&) |[,;] )[(\[]?[A-Z]([)\]}.:])\s)`)
+
+// skipText returns what stands behind the label and the text of option i at
+// the start of s, if a further option follows there.
+func (o choiceOptions) skipText(s string, i int) (rest string, ok bool) {
+	if len(o.texts) == 0 {
+		m := labelledTwo.FindStringSubmatchIndex(s)
+		if m == nil || s[m[2]:m[3]] != s[m[6]:m[7]] {
+			return s, false
+		}
+		return s[m[4]:], true
+	}
+	t := strings.TrimLeft(s, "\"')]}*.: ")
+	n := o.textAt(t, i)
+	if n == 0 {
+		return s, false
+	}
+	rest = t[n:]
+	join := orJoin.FindString(rest)
+	if join == "" {
+		join = andJoin.FindString(rest)
+	}
+	if join == "" {
+		return s, false
+	}
+	next, ok := letterAt(rest[len(join):])
+	if !ok || next >= o.n || next == i {
+		return s, false
+	}
+	// "A Paris, C being wrong" is no list: the other option's text or a label
+	// must follow.
+	after := rest[len(join)+1:]
+	return rest, endsItem(strings.TrimLeft(after, "\"')]}*")) || o.textAt(strings.TrimLeft(after, "\"')]}*.: "), next) > 0
 }
 
 // endsItem reports whether what follows a letter lets it be an item of a list.
@@ -86,28 +140,36 @@ func firstWord(s string) string {
 	return s[:n]
 }
 
+// calledOut takes an option back at once: "A (wrong)", "A: incorrect".
+var calledOut = regexp.MustCompile(`^(?i)[\s.:=(–—-]{1,3}(?:is )?(?:wrong|incorrect|not correct|not right|eliminated|ruled out|excluded)\b`)
+
+// subjunctive is a condition that does not hold.
+var subjunctive = regexp.MustCompile(`(?i)^if\b[^.;\n]*\b(?:were|had|could|did|would)\b`)
+
 // reasons are the words that may follow a letter that is the answer; more are
 // those that may follow one that is not also a word, as A and I are.
 var (
 	reasons = wordSet(`because since as due which given although though while therefore based weil denn parce porque
 		perché pois omdat потому так being`)
-	more = wordSet(`for with but in by where when from if and or so that on under according not instead rather than fits
+	more = wordSet(`correct right for with but in by where when from if and or so that on under according not instead rather than fits
 		matches follows holds applies describes explains states says i we option choice only final`)
-	verbs = wordSet(`is are was were would must seems appears has looks remains`)
+	verbs = wordSet(`is are was were would must seems appears has looks remains stands comes
+		ist es est è é jest je är er adalah là doğru benar верно верный верен правильно правильный richtig`)
 )
-
-var praise = regexp.MustCompile(`^(?i)(?:is|are|was|were|would be|must be|has to be|seems|appears|looks|remains)(?: to be)?(?: (?:the|clearly|definitely|also|therefore|thus|indeed|most|only|my|a|obviously|likely|probably|actually|single|final))* ?(?:correct|right|best|true|answer|accurate|appropriate|likely|plausible|suitable|choice|option)\b`)
-
-// blame is the contrary of praise.
-var blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply )?(?:wrong|incorrect|false|excluded|impossible))|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
 
 // endsClaim reports whether rest, which follows a letter, lets that letter be
 // the answer.
 func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
-	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」⟩")
-	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】⟩")
+	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」⟩』》")
+	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】⟩》")
+	if calledOut.MatchString(closed) {
+		return false
+	}
 	if blame.MatchString(o.behindText(strings.TrimLeft(closed, " \t.:=-"), index)) {
 		return false // "A) London is not right"
+	}
+	if strings.HasPrefix(rest, "'") && turkishIs.MatchString(string(letter)+rest) {
+		return true
 	}
 	isWord := strings.IndexByte("aAiI", letter) >= 0
 	r, size := utf8.DecodeRuneInString(closed)
@@ -134,18 +196,25 @@ func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 	case r == '-':
 		return strings.HasPrefix(s, "- ") || strings.HasPrefix(s, "--")
 	case r == '=':
-		return strings.HasPrefix(s, "=>")
+		return strings.HasPrefix(s, "=>") || strings.HasPrefix(s, "==")
 	}
 	word := strings.ToLower(firstWord(s))
 	switch {
+	case strings.EqualFold(strings.TrimRight(s, ".!"), "it is"):
+		return true
+	case word == "if" && hedgedPraise.MatchString(s) && subjunctive.MatchString(s):
+		return false
+	case !unicode.In(r, unicode.Latin, unicode.Greek, unicode.Cyrillic) && unicode.IsLetter(r):
+		return !foreignNot[word] && !foreignDenied(lineOf(s)) // "B है"
 	case verbs[word]:
-		return praise.MatchString(s)
+		_, ok := praised(s)
+		return ok
 	case reasons[word]:
 		return true
 	case isWord || letter >= 'a':
 		return false
 	}
-	return more[word]
+	return more[word] || isAdverb(word) || word == "most"
 }
 
 // clauseEnds are where an option's text may end and an explanation begin.

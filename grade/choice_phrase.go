@@ -1,12 +1,15 @@
 package grade
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The words of the phrases that choose. A phrase is found by its last word.
 var (
 	// chooseWords end "I choose", "we would pick", and "choose" at the start
 	// of a clause.
-	chooseWords = wordSet(`choose chose chosen choosing pick picked picking select selected selecting say saying guess prefer
+	chooseWords = wordSet(`suppose lean leaning vote choose chose chosen choosing pick picked picking select selected selecting say saying guess prefer
 		favor favour mark marked believe think`)
 	// imperatives are those that may begin a clause.
 	imperatives = wordSet(`choose choosing pick picking select selecting going go leaning opt mark`)
@@ -17,17 +20,17 @@ var (
 	modals   = wordSet(`would will am are have should must can could might may shall therefore thus think believe to definitely
 		strongly finally also still only just really had hereby be then now so do`)
 	// pointers come before "option" and the like.
-	pointers = wordSet(`is matches match to with indicates indicate suggests suggest supports support gives give yields yield
+	pointers = wordSet(`matching corresponds corresponding fits equals is matches match to with indicates indicate suggests suggest supports support gives give yields yield
 		leaving leaves us only`)
 	optionWords = wordSet(`option choice answer letter`)
-	thirds      = wordSet(`it this that`)
+	thirds      = wordSet(`it this that statement claim assertion proposition hypothesis sentence`)
 	isForms     = wordSet(`is be`)
-	certain     = wordSet(`must should would to only will clearly definitely therefore thus actually probably`)
+	certain     = wordSet(`must should would to only can has have will clearly definitely therefore thus actually probably`)
 	itsForms    = wordSet(`it's that's`)
 	myNouns     = wordSet(`pick choice guess vote selection`)
-	answerNouns = wordSet(`answer antwort respuesta réponse`)
-	// conclusions end a train of thought and overrule what came before.
-	conclusions = wordSet(`so therefore thus hence ergo consequently daher donc quindi`)
+	answerNouns = wordSet(`answer ans antwort respuesta réponse`)
+	// conclusionWords end a train of thought and overrule what came before.
+	conclusionWords = wordSet(`so therefore thus hence ergo consequently daher donc quindi`)
 	// takebacks take an answer back.
 	takebacks = wordSet(`actually wait correction sorry no rather instead hmm oops mean meant make thought reflection change`)
 	foreign   = wordSet(`wähle nehme choisis choisirais elijo escojo escolho scelgo wybieram kies выбираю`)
@@ -47,8 +50,21 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 		if h.subject(2) || h.opens(1) && imperatives[prev] {
 			return prev + " " + w, false, true
 		}
-	case itsForms[w], isForms[w] && (thirds[prev] || thirds[h.back(2)] && certain[prev]):
+	case itsForms[w], w == "was" && thirds[prev], isForms[w] && (thirds[prev] || thirds[h.back(2)] && certain[prev]):
 		return "it is", false, true
+	case isForms[w] && prev == "to" && (h.back(2) == "has" || h.back(2) == "have" || h.back(2) == "got") && thirds[h.back(3)],
+		isForms[w] && prev == "only" && thirds[h.back(3)]:
+		return "it must be", false, true
+	case w == "leaves" && !h.denied(), w == "with" && (prev == "left" || prev == "leaves" || h.back(2) == "leaves"), w == "us" && prev == "leaves":
+		return "leaves", true, false
+	case w == "to" && (prev == "corresponds" || prev == "corresponding" || prev == "points" || prev == "equal"), w == "matches", w == "matching":
+		return prev + " " + w, false, false
+	case w == "probably", w == "likely" && prev == "most":
+		return w, false, false
+	case (w == "edit" || w == "update" || w == "updated" || w == "revised") && strings.HasPrefix(rest, ":"):
+		return "correction", true, true
+	case w == "conclusion" && prev == "in", w == "conclude" && prev == "to", w == "summary" && prev == "in":
+		return w, true, false
 	case isForms[w] && (myNouns[prev] && h.back(2) == "my" || prev == "would" && myNouns[h.back(2)]):
 		return "my pick is", false, true
 	case myNouns[w] && strings.HasPrefix(strings.TrimLeft(rest, " \t"), ":"):
@@ -57,7 +73,7 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 		return prev + " " + w, false, false
 	case answerNouns[w] && startsCapital(rest):
 		return w, false, false
-	case conclusions[w], w == "tanto" && (prev == "por" || prev == "lo"):
+	case conclusionWords[w], w == "tanto" && (prev == "por" || prev == "lo"):
 		return w, true, false
 	case foreign[w]:
 		return w, false, true
@@ -111,7 +127,7 @@ func (h *history) opens(i int) bool {
 	if at < 0 || h.back(i) == "" {
 		return false
 	}
-	return h.words[at].fresh || at > 0 && conclusions[h.words[at-1].low]
+	return h.words[at].fresh || at > 0 && conclusionWords[h.words[at-1].low]
 }
 
 // deniers turn the clause behind them around, make it a condition, or say that
@@ -127,7 +143,7 @@ func (h *history) denied() bool {
 		if w == "" {
 			return false
 		}
-		if deniers[w] {
+		if deniers[w] && !(w == "suppose" && h.back(i+1) == "i") {
 			return true
 		}
 	}
@@ -158,7 +174,7 @@ func hanPhrase(s string) string {
 // for "is" follows; praiseWords and nouns make one together ("correct option
 // is").
 var (
-	markWords = wordSet(`choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
+	markWords = wordSet(`assistant model output ai response result pick guess choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
 		scelta escolha opción opção opzione lettre letra lettera letter выбор вариант correct right best proper final one
 		correcta correcto correcte correta corretta corretto richtige richtig`)
 	praiseWords = wordSet(`correct right best proper`)
@@ -173,7 +189,7 @@ func otherMarks(t string) []answerMark {
 		first := t[i]
 		if first >= 0xE0 {
 			for _, w := range hanMarks {
-				if strings.HasPrefix(t[i:], w) {
+				if strings.HasPrefix(t[i:], w) && !isBlank(t[i+len(w):]) {
 					end := len(t) - len(strings.TrimLeft(t[i+len(w):], "是为為はが: "))
 					marks = append(marks, answerMark{kind: markColon, name: otherMark, start: i, end: end, stop: len(t)})
 					break
@@ -189,19 +205,40 @@ func otherMarks(t string) []answerMark {
 			continue
 		}
 		w := strings.ToLower(t[i:min(end, i+24)])
-		if markWords[w] && (w != "one" || praiseWords[prev]) {
-			if n := announces(t[end:]); n > 0 {
-				marks = append(marks, answerMark{kind: markColon, name: otherMark, start: i, end: end + n, stop: len(t)})
-			}
+		n := 0
+		if (markWords[w] || askedNouns[w]) && (w != "one" || praiseWords[prev]) && (plurals[w] == nil || plurals[w][prev]) {
+			n = announces(t[end:], markWords[w])
+		}
+		if n > 0 {
+			marks = append(marks, answerMark{kind: markColon, name: otherMark, start: i, end: end + n, stop: len(t)})
 		}
 		prev, i = w, end
 	}
 	return marks
 }
 
+var (
+	// askedNouns announce a choice before the verbs of longIs only.
+	askedNouns = wordSet(`answer answers options choices letters option choice one`)
+	// plurals need a word before them: the options are all of them.
+	plurals = map[string]map[string]bool{"options": praiseWords, "choices": praiseWords, "letters": praiseWords,
+		"answers": wordSet(`correct right best proper the my final two three`)}
+	// longIs are further ways to say "is".
+	longIs = regexp.MustCompile(`^(?i)["'*_]*\s*(?:\?\s|\]|--|(?:are|is going to be|has to be|have to be|had to be|can only be|could only be|must only be|may well be|` +
+		`turns out to be|is (?:\.\.\.|…)|(?:that|which|with|among|from)\s[^.;:?!\n]{1,80}?\s(?:is|are|would be|must be))(?::|\s))`)
+	longNot = regexp.MustCompile(`(?i)\b(?:not|never|least|wrong|incorrect|false)\b|n't\b`)
+)
+
 // announces returns the length of the colon, dash or word for "is" at the
-// start of s, wrapping before it included.
-func announces(s string) int {
+// start of s, wrapping before it included. Short says whether a word alone,
+// such as a colon, will do.
+func announces(s string, short bool) int {
+	if words := longIs.FindString(s[:min(len(s), 200)]); words != "" && !longNot.MatchString(words) {
+		return len(words)
+	}
+	if !short {
+		return 0
+	}
 	lead := len(s) - len(strings.TrimLeft(s, "\"'*_` \t"))
 	if n := separator(s, 0, lead); n > 0 {
 		return lead + n

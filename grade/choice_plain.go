@@ -34,10 +34,22 @@ func plainText(s string) string {
 	return s
 }
 
-// withoutPictures turns emoji and ornaments into space. Enclosed letters stay:
-// they are no letters of an option, and not nothing either.
+// withoutPictures turns emoji and ornaments into space, and letters in circles,
+// in squares and of mathematics into letters.
 func withoutPictures(r rune) rune {
 	switch {
+	case r < 0x2100:
+		return r
+	case r >= 'Ⓐ' && r <= 'Ⓩ':
+		return 'A' + r - 'Ⓐ'
+	case r >= 'ⓐ' && r <= 'ⓩ':
+		return 'a' + r - 'ⓐ'
+	case r >= 0x1F130 && r <= 0x1F149, r >= 0x1F150 && r <= 0x1F169, r >= 0x1F170 && r <= 0x1F189:
+		return 'A' + (r-0x1F130)%0x20
+	case r >= 0x1D400 && r <= 0x1D6A3:
+		if s := norm.NFKC.String(string(r)); len(s) == 1 {
+			return rune(s[0])
+		}
 	case r == '\uFE0F', r >= 0x1F3FB && r <= 0x1F3FF:
 		return -1
 	case r >= 0x25A0 && r <= 0x27BF && !isUnspaced(r), r >= 0x1F300 && r <= 0x1FAFF:

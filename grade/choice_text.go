@@ -20,7 +20,7 @@ func newOptionText(s string) optionText {
 }
 
 var (
-	texCommand = regexp.MustCompile(`\\(?:left|right|displaystyle|,|;|!| )|\\([a-z]{2,})`)
+	texCommand = regexp.MustCompile(`\\(?:left|right|displaystyle|,|;|!| )|\\([a-z]{2,}|[%&#_$])`)
 	texFrac    = regexp.MustCompile(`\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}`)
 	texScript  = regexp.MustCompile(`([\^_])\{([A-Za-z0-9]+)\}`)
 	thousands  = regexp.MustCompile(`(\d),(\d{3})\b`)

@@ -149,8 +149,10 @@ func (sc *numberScanner) number(i int) int {
 	if denied(before) || rejected(after) {
 		return next
 	}
-	if t.core.plain() && sc.spacedRatio(&t) {
+	if n := sc.spacedRatio(&t); n > 0 {
 		t.core.bad = "a ratio"
+		t.end += n
+		next = t.end
 	}
 	if t.core.bad == "" && signOutside(before, s[t.end:]) {
 		t.core.bad = "a sign stands outside of its brackets"
@@ -165,14 +167,19 @@ func (sc *numberScanner) number(i int) int {
 	return next
 }
 
-// spacedRatio reports "3 : 4", where t is 3 and what something is. Elsewhere a
-// spaced colon may follow a label: "Jour 1 : 40".
-func (sc *numberScanner) spacedRatio(t *numberToken) bool {
-	if !strings.HasPrefix(sc.s[t.end:], " : ") || !isDigitAt(sc.s, t.end+3) {
-		return false
+// spacedRatio returns the length of " : 4" behind t in "3 : 4", where that is
+// what something is, or 0. Elsewhere a spaced colon may follow a label: "Jour
+// 1 : 40".
+func (sc *numberScanner) spacedRatio(t *numberToken) int {
+	const colon = " : "
+	if !t.core.plain() || !strings.HasPrefix(sc.s[t.end:], colon) || !isDigitAt(sc.s, t.end+len(colon)) {
+		return 0
 	}
 	before := strings.TrimRight(sc.s[max(0, t.start-24):t.start], " $({*")
-	return before == "" && sc.scope || endsInIs(before)
+	if before == "" && sc.scope || endsInIs(before) {
+		return len(colon) + digitRun(sc.s, t.end+len(colon))
+	}
+	return 0
 }
 
 // raises reports whether the ^ or _ in front of the number at i belongs to

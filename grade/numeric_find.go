@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
-	"unicode/utf8"
 )
 
 // A finding is the answer that a response gives, or why it gives none.
@@ -420,25 +419,6 @@ func inWords(c *numberText, from int, text, rule string) finding {
 		i += end
 	}
 	return f
-}
-
-// brokenOff says why text, which has no answer marker, ends in the middle of a
-// sentence; "" if it does not.
-func brokenOff(text string) string {
-	if k := strings.LastIndex(text, "<<"); k >= 0 && !strings.Contains(text[k:], ">>") {
-		return "the text breaks off inside a calculation"
-	}
-	t := strings.TrimRight(text, " \t\n*_`$({[")
-	word := t[strings.LastIndexFunc(t, func(r rune) bool { return notWord(r) })+1:]
-	switch strings.ToLower(word) {
-	case "the", "a", "an", "of", "and", "or", "to", "for", "by", "from", "per", "equals", "gives", "because", "since", "than", "her", "his", "their":
-		return "the text breaks off behind " + quote(word)
-	}
-	r, n := utf8.DecodeLastRuneInString(t)
-	if strings.ContainsRune("=×÷·", r) && n > 0 && r != utf8.RuneError {
-		return "the text breaks off behind " + quote(string(r))
-	}
-	return ""
 }
 
 // explained returns chains without those that stand in a bracket at the end,

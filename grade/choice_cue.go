@@ -136,7 +136,11 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 		if s, ok := textPraised(c, i, end, &h, o); ok && !yield(s) {
 			return hedge
 		}
-		h.add(token{strings.ToLower(c[i:min(end, i+32)]), i, end, fresh})
+		low := strings.ToLower(c[i:min(end, i+32)])
+		if elided[low[:min(2, len(low))]] && len(low) > 2 && low != "c'est" {
+			low = low[2:] // l'option
+		}
+		h.add(token{low, i, end, fresh})
 		fresh = false
 		if name, turn, text := h.cue(c[end:]); name != "" && (turn || !h.denied()) {
 			if s, ok := stated(c, end, name, turn, text, o); ok && !yield(s) {
@@ -147,6 +151,9 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 	}
 	return hedge
 }
+
+// elided are the short words that French and Italian join to the next one.
+var elided = wordSet(`l' d' c' n' s' j'`)
 
 // wordEnd returns the end of the word that begins at c[i]: letters and digits,
 // with hyphens and apostrophes between them.
@@ -206,11 +213,17 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 	return statement{got, turn}, got.kind == claimAmbiguous || rest == "" || rest[0] == '.' || rest[0] == '!'
 }
 
-// hasLoneLetter reports whether a letter stands by itself in s. It is here for
+// hasLoneLetter reports whether a letter, or a run of capitals, stands by
+// itself in s. It is here for
 // speed: most phrases state nothing.
 func hasLoneLetter(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if isASCIILetter(s[i]) && (i == 0 || !isASCIILetter(s[i-1])) && (i+1 == len(s) || !isASCIILetter(s[i+1])) {
+		start, capitals := i, true
+		for i < len(s) && isASCIILetter(s[i]) {
+			capitals = capitals && isUpper(s[i])
+			i++
+		}
+		if i == start+1 || capitals && i > start {
 			return true
 		}
 	}

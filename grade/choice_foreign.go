@@ -17,8 +17,8 @@ var foreignStems = []string{
 }
 
 // foreignNot denies in those languages.
-var foreignNot = wordSet(`nicht kein keine keiner no non nunca ni ne pas aucune aucun não nem niet geen nie żadna není ne neni değil yok
-	inte ej ikke ei nem bukan tidak không nu не ни ليس ليست لا नहीं mahin נכון לא نیست ไม่ falsch falsche incorrecta incorrecto
+var foreignNot = wordSet(`nicht kein keine keiner no non nunca ne pas aucune aucun não nem niet geen nie żadna není ne neni değil yok
+	inte ej ikke ei nem bukan tidak không nu не ни ليس ليست لا नहीं לא نیست ไม่ falsch falsche incorrecta incorrecto
 	errónea fausse mauvaise sbagliata errata errada incorreta fout foute błędna chybná yanlış fel feil forkert väärä helytelen salah sai
 	greșit неверный неправильный خطأ गलत`)
 

@@ -143,6 +143,9 @@ func firstWord(s string) string {
 // calledOut takes an option back at once: "A (wrong)", "A: incorrect".
 var calledOut = regexp.MustCompile(`^(?i)[\s.:=(–—-]{1,3}(?:is )?(?:wrong|incorrect|not correct|not right|eliminated|ruled out|excluded)\b`)
 
+// struckOff ends what is said of an option that is no answer.
+var struckOff = regexp.MustCompile(`(?i)\bcan (?:therefore |thus |also )?be (?:eliminated|excluded|ruled out|discarded)\b`)
+
 // subjunctive is a condition that does not hold.
 var subjunctive = regexp.MustCompile(`(?i)^if\b[^.;\n]*\b(?:were|had|could|did|would)\b`)
 
@@ -151,7 +154,7 @@ var subjunctive = regexp.MustCompile(`(?i)^if\b[^.;\n]*\b(?:were|had|could|did|w
 var (
 	reasons = wordSet(`because since as due which given although though while therefore based weil denn parce porque
 		perché pois omdat потому так being`)
-	more = wordSet(`correct right for with but in by where when from if and or so that on under according not instead rather than fits
+	more = wordSet(`here şıkkıdır şıkkı seçeneğidir correct right for with but in by where when from if and or so that on under according not instead rather than fits
 		matches follows holds applies describes explains states says i we option choice only final`)
 	verbs = wordSet(`is are was were would must seems appears has looks remains stands comes
 		ist es est è é jest je är er adalah là doğru benar верно верный верен правильно правильный richtig`)
@@ -162,7 +165,7 @@ var (
 func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」⟩』》")
 	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】⟩》")
-	if calledOut.MatchString(closed) {
+	if calledOut.MatchString(closed) || struckOff.MatchString(lineOf(closed)) {
 		return false
 	}
 	if blame.MatchString(o.behindText(strings.TrimLeft(closed, " \t.:=-"), index)) {
@@ -181,7 +184,7 @@ func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 	case strings.ContainsRune(",;:!?…。，；：！？、|", r):
 		return true
 	case isUnspaced(r), unicode.Is(unicode.Hangul, r):
-		return !isNegation(r) && !strings.ContainsRune("错錯误誤", r)
+		return !blamedHan(closed)
 	case !unicode.IsSpace(r):
 		return false
 	}

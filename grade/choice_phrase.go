@@ -26,14 +26,14 @@ var (
 	thirds      = wordSet(`it this that statement claim assertion proposition hypothesis sentence`)
 	isForms     = wordSet(`is be`)
 	certain     = wordSet(`must should would to only can has have will clearly definitely therefore thus actually probably`)
-	itsForms    = wordSet(`it's that's`)
+	itsForms    = wordSet(`it's that's c'est`)
 	myNouns     = wordSet(`pick choice guess vote selection`)
 	answerNouns = wordSet(`answer ans antwort respuesta réponse`)
 	// conclusionWords end a train of thought and overrule what came before.
 	conclusionWords = wordSet(`so therefore thus hence ergo consequently daher donc quindi`)
 	// takebacks take an answer back.
 	takebacks = wordSet(`actually wait correction sorry no rather instead hmm oops mean meant make thought reflection change`)
-	foreign   = wordSet(`wähle nehme choisis choisirais elijo escojo escolho scelgo wybieram kies выбираю`)
+	foreign   = wordSet(`wähle nehme choisis choisirais elijo escojo escolho scelgo wybieram kies выбираю chọn escolho väljer vælger velger valitsen választom seçiyorum pilih`)
 )
 
 // cue returns the name of the phrase that ends with the last word, whether it
@@ -59,6 +59,8 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 		return "leaves", true, false
 	case w == "to" && (prev == "corresponds" || prev == "corresponding" || prev == "points" || prev == "equal"), w == "matches", w == "matching":
 		return prev + " " + w, false, false
+	case w == "supports", w == "favors", w == "favours", w == "indicates", w == "suggests":
+		return w, false, false
 	case w == "probably", w == "likely" && prev == "most":
 		return w, false, false
 	case (w == "edit" || w == "update" || w == "updated" || w == "revised") && strings.HasPrefix(rest, ":"):
@@ -78,12 +80,16 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 	case foreign[w]:
 		return w, false, true
 	}
-	return h.correction(w, prev)
+	return h.correction(w, prev, rest)
 }
 
-func (h *history) correction(w, prev string) (name string, turn, text bool) {
+func (h *history) correction(w, prev, rest string) (name string, turn, text bool) {
 	switch w {
-	case "actually", "wait", "correction", "sorry", "no", "rather", "instead", "hmm", "oops":
+	case "no":
+		if r := strings.TrimLeft(rest, " "); r == "" || strings.ContainsRune(",.;:!-–—\n", []rune(r)[0]) {
+			return w, true, true
+		}
+	case "actually", "wait", "correction", "sorry", "rather", "instead", "hmm", "oops":
 		return w, true, true
 	case "mean", "meant":
 		if prev == "i" {
@@ -156,7 +162,7 @@ func startsCapital(rest string) bool {
 }
 
 // hanPhrases choose in Chinese and Japanese, where no spaces help.
-var hanPhrases = []string{"我选择", "我选", "我選擇", "我選", "选择", "選擇", "應選", "应选", "故选", "故選", "因此", "所以", "選ぶのは", "选", "選"}
+var hanPhrases = []string{"よって", "したがって", "我选择", "我选", "我選擇", "我選", "选择", "選擇", "應選", "应选", "故选", "故選", "因此", "所以", "選ぶのは", "选", "選"}
 
 func hanPhrase(s string) string {
 	if s[0] < 0xE0 {
@@ -174,7 +180,7 @@ func hanPhrase(s string) string {
 // for "is" follows; praiseWords and nouns make one together ("correct option
 // is").
 var (
-	markWords = wordSet(`assistant model output ai response result pick guess choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
+	markWords = wordSet(`assistant model output ai response result pick guess fit winner choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
 		scelta escolha opción opção opzione lettre letra lettera letter выбор вариант correct right best proper final one
 		correcta correcto correcte correta corretta corretto richtige richtig`)
 	praiseWords = wordSet(`correct right best proper`)

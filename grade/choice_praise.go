@@ -3,6 +3,7 @@ package grade
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // This file reads what calls an option right or wrong: "B is the best answer".
@@ -11,24 +12,28 @@ const (
 	praiseVerbs   = `(?:is|are|was|were|would be|must be|has to be|have to be|should be|seems(?: like)?|appears|looks(?: like)?|remains|stands out as|comes out as)`
 	praiseAdverbs = `(?:(?:to be|clearly|definitely|obviously|likely|probably|actually|certainly|undoubtedly|indeed|also|therefore|thus|hence|then|absolutely|evidently|apparently|surely|simply|truly|still|both|all|by far|very|indeed) )*`
 	praiseWord    = `(?:correct|right|best|better|more (?:accurate|appropriate|likely|plausible|suitable|precise)|true|accurate|most (?:accurate|appropriate|likely|plausible|suitable|correct|fitting|logical|reasonable|precise))`
-	praiseNoun    = `(?:answer|option|choice|one|letter|solution|pick|response)s?`
+	praiseNoun    = `(?:answer|option|choice|one|letter|solution|pick|response|statement|explanation|description|conclusion|interpretation|match|candidate|fit)s?`
 )
 
 var (
 	praise = regexp.MustCompile(`^(?i)` + praiseVerbs + ` ` + praiseAdverbs +
-		`(?:(?:(?:the|my|our|a) )?(?:(?:single|only|one and only) )?` + praiseWord + `(?: (?:and \w+ )?` + praiseNoun + `)?` +
+		`(?:(?:(?:the|my|our) )?(?:(?:single|only|one and only) )?` + praiseWord + `(?: (?:and \w+ )?` + praiseNoun + `)?` +
+		`|an? ` + praiseWord + ` ` + praiseNoun +
 		`|(?:the|my|our) (?:(?:single|only|final|obvious|clear|appropriate|suitable) )*` + praiseNoun + `)\b`)
+	// afterPraise is what may follow those words; "the best student" is none.
+	afterPraise = regexp.MustCompile(`^(?i)[\s"')\]]*(?:$|[^\p{L}\p{N}\s]|\n|(?:and|but|because|since|as|here|for|in|of|to|given|according|while|whereas|so|that|which|among|` +
+		`based|due|by|with|on|at|when|if|unless|until|than|out|overall|not|rather|from|this|too|also|i|we|hence|therefore|thus|provided|sometimes|up|only|except|though|although)\b)`)
 	// hedgedPraise follows praise that is none: it holds in some case.
 	hedgedPraise = regexp.MustCompile(`^(?i),?\s*(?:but )?(?:only )?(?:(?:than|if|unless|until|when|provided|sometimes|in some|in certain|for some|up to a point|except)\b|\?)`)
 	// alone praises an option behind "only".
 	alone = regexp.MustCompile(`^(?i)(?:is|are|remains?|works?|fits?|satisf(?:y|ies)|match(?:es)?|meets?|holds?|fulfil(?:l?s)?|qualif(?:y|ies)|appl(?:y|ies)|makes? sense|can be (?:right|correct|true))\b`)
 	// blame is the contrary of praise.
-	blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply |definitely )?(?:wrong|incorrect|false|excluded|impossible))|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
+	blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply |definitely )?(?:wrong|incorrect|false|excluded|impossible|out|eliminated|ruled out)(?:\s*[.,;!]|$| because| since| as))|fails?\b|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
 
 	isEllipsis = regexp.MustCompile(`^(?i)is\s*(?:[.!;]|$)`)
 	denial     = regexp.MustCompile(`(?i)(?:\bnot|n't|\bwrong|\bincorrect)\b[^.!?]*[;,.]\s*$`)
 
-	foreignPraise = regexp.MustCompile(`^(?i)(?:(?:ist|es|est|è|é|jest|je|är|er|is|adalah|là)\s+)?(?:(?:die|das|der|la|le|el|a|o|den|det|de|het)\s+)?` +
+	foreignPraise = regexp.MustCompile(`^(?i)(?:(?:ist|es|est|è|é|está|estão|jest|je|är|er|is|adalah|là)\s+)?(?:(?:die|das|der|la|le|el|a|o|den|det|de|het)\s+)?` +
 		`(?:(?:opción|réponse|bonne|risposta|resposta|antwort|opção|respuesta|alternativa)\s+)?` +
 		`(?:richtig|korrekt|correct[ao]\b|correcte\b|corrett[ao]|corret[ao]|poprawn|prawidłow|správn|rätt|riktig|rigtig|juist|goed\b|vrai|verdadeir|verdader|esatt|giust|doğru|benar|đúng|верн|верен|правильн)`)
 	foreignDoubt = regexp.MustCompile(`(?i)\b(?:nicht|no|pas|non|não|nie|не|değil|bukan)\b`)
@@ -45,19 +50,22 @@ var praiseLeads = wordSet(`option options choice choices answer answers letter l
 // praised returns the words at the start of s that call what stands before
 // them right.
 func praised(s string) (words string, ok bool) {
+	foreign := false
 	if words = praise.FindString(s); words == "" {
+		foreign = true
 		if words = foreignPraise.FindString(s); words == "" || foreignDoubt.MatchString(firstWord(s[len(words):])) {
 			return "", false
 		}
 	}
-	return words, !hedgedPraise.MatchString(s[len(words):])
+	rest := s[len(words):]
+	return words, !hedgedPraise.MatchString(rest) && (foreign || afterPraise.MatchString(rest))
 }
 
 // praisedHan reports what calls the option before it right in Chinese and
 // Japanese.
 func praisedHan(s string) bool {
 	s = strings.TrimLeft(s, ") 」】")
-	for _, lead := range []string{"选项", "選項", "项", "項", "是", "为", "為", "が", "は", "最"} {
+	for _, lead := range []string{"选项", "選項", "项", "項", "是", "为", "為", "が", "は", "最も", "最"} {
 		s = strings.TrimPrefix(s, lead)
 	}
 	for _, p := range []string{"正确", "正確", "对的", "對的", "正解", "正しい", "適切"} {
@@ -71,6 +79,20 @@ func praisedHan(s string) bool {
 		}
 	}
 	return false
+}
+
+// blamedHan reports what calls the option before it wrong.
+func blamedHan(s string) bool {
+	for _, lead := range []string{"也", "是", "为", "為", "は", "が"} {
+		s = strings.TrimPrefix(s, lead)
+	}
+	for _, p := range []string{"错", "錯", "误", "誤", "間違", "まちが", "違"} {
+		if strings.HasPrefix(s, p) {
+			return true
+		}
+	}
+	r, _ := utf8.DecodeRuneInString(s)
+	return isNegation(r)
 }
 
 // praisedAt reads a letter, or a list of them, that is called right: "B is

@@ -263,8 +263,10 @@ func letterRun(s string, o choiceOptions) (set choiceSet, rest string, ok bool) 
 	}
 	rest = s[n:]
 	// A word of capitals goes on ("BAD weather"); an answer ends.
-	if t := strings.TrimLeft(rest, trailers); t != "" && !strings.ContainsRune(".,;:!?(-–—", rune(t[0])) && !strings.HasPrefix(t, "because") {
-		return 0, s, false
+	if t := strings.TrimLeft(rest, trailers); t != "" && !strings.HasPrefix(t, "because") {
+		if r, _ = utf8.DecodeRuneInString(t); !strings.ContainsRune(".,;:!?(-–—。，；！", r) {
+			return 0, s, false
+		}
 	}
 	return set, rest, true
 }

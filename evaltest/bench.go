@@ -106,9 +106,11 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 
 // pass answers every unit once.
 func (r *runner) pass() {
+	crew := r.cfg.Crew(r.ctx, r.answered)
+	defer crew.Close()
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
 		if r.gov.admit() == nil {
-			r.answer(r.ctx, u)
+			_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {

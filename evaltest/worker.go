@@ -3,12 +3,12 @@ package evaltest
 import (
 	"context"
 	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/goevals/evals/evaltest/batch"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
 )
 
 // An ending is what became of a unit, for the loop that counts.
@@ -37,18 +37,20 @@ func (r *runner) all(t *testing.T) *Report {
 	}
 	unwatch := r.h.watch(r.gov)
 	p := newProgress(r, t, res)
-	h := newHands(r)
+	// The subtest's own goroutine would be as good, were its stack not small
+	// and new: it would grow for each item.
+	crew := r.cfg.Crew(r.ctx, r.answered)
 	// Not the governor's context: an item that a worker has taken must come to
 	// its subtest or be counted as not run, and admission sees to that.
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (ending, error) {
-		return r.subtest(t, h, u), nil
+		return r.subtest(t, crew, u), nil
 	}, batch.Options{Parallel: r.set.parallel}) {
 		if done.Err != nil {
 			r.fail("item %q: %v", done.In.item.ID, done.Err)
 		}
 		p.add(done.Out)
 	}
-	h.rest()
+	crew.Close()
 	p.end()
 	unwatch()
 	rep := r.conclude(t, p)
@@ -69,7 +71,7 @@ func (r *runner) admitted() func(yield func(unit) bool) {
 
 // subtest runs a unit as a subtest of t. t.Run returns true without running
 // the body under -run, -skip and -failfast alike, so the body says that it ran.
-func (r *runner) subtest(t *testing.T, h *hands, u unit) (e ending) {
+func (r *runner) subtest(t *testing.T, crew *run.Crew, u unit) (e ending) {
 	name := u.name()
 	carried := r.journal.carried[result.Key{ID: u.item.ID, Sample: u.sample}]
 	if carried == nil && r.gov.admit() != nil {
@@ -89,7 +91,7 @@ func (r *runner) subtest(t *testing.T, h *hands, u unit) (e ending) {
 			r.sum.AddResumed(rec)
 		} else {
 			var err error
-			if rec, err = h.answer(u); err != nil {
+			if rec, err = crew.Item(u.item, u.sample); err != nil {
 				write(st, r.site, "not recorded: "+report.Escape(err.Error(), 0))
 				st.Fail()
 			}
@@ -104,65 +106,15 @@ func (r *runner) subtest(t *testing.T, h *hands, u unit) (e ending) {
 	return e
 }
 
-// answer runs the unit and records it: the kernel has the record before the
-// subtest ends, so that a kill loses no more than the items in flight.
-func (r *runner) answer(ctx context.Context, u unit) (*result.Record, error) {
-	rec := r.cfg.Item(ctx, u.item, u.sample)
+// answered records an item in the goroutine that ran it: the kernel has the
+// record before the subtest ends, so that a kill loses no more than the items
+// in flight.
+func (r *runner) answered(rec *result.Record) error {
 	if rec.Outcome != result.NotRun {
 		r.gov.took(rec.Duration)
 	}
-	return &rec, r.record(&rec)
+	return r.record(rec)
 }
-
-// hands do the subtests' work, as many as there are workers. A subtest's own
-// goroutine is new and its stack small: it would grow for each item anew,
-// mostly while the record is encoded, which costs as much as the encoding.
-type hands struct {
-	jobs chan *job
-	pool sync.Pool // of *job
-}
-
-// A job is a unit in a hand. done is not closed but sent to: jobs are used
-// again.
-type job struct {
-	unit unit
-	rec  *result.Record
-	err  error
-	done chan struct{}
-}
-
-func newHands(r *runner) *hands {
-	h := &hands{jobs: make(chan *job)}
-	h.pool.New = func() any { return &job{done: make(chan struct{}, 1)} }
-	for range min(r.set.parallel, r.plan.total) {
-		go func() {
-			// A context of its own: items' contexts would all wait for the
-			// one lock of their common parent.
-			ctx, cancel := context.WithCancel(r.ctx)
-			defer cancel()
-			for j := range h.jobs {
-				j.rec, j.err = r.answer(ctx, j.unit)
-				j.done <- struct{}{}
-			}
-		}()
-	}
-	return h
-}
-
-// answer has a hand answer the unit.
-func (h *hands) answer(u unit) (*result.Record, error) {
-	j := h.pool.Get().(*job)
-	j.unit = u
-	h.jobs <- j
-	<-j.done
-	rec, err := j.rec, j.err
-	j.unit, j.rec, j.err = unit{}, nil, nil
-	h.pool.Put(j)
-	return rec, err
-}
-
-// rest sends the hands home.
-func (h *hands) rest() { close(h.jobs) }
 
 // record writes a record to the journal, counts it, and stops a run that can
 // no longer record or no longer reaches its model.

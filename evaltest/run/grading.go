@@ -125,7 +125,7 @@ func (o *one) audit(ctx context.Context, resp llm.Response, first grade.Verdict)
 // wantsJudge reports whether the judge decides: on a text, complete, in which
 // the grader found nothing to compare, or which it found wrong if asked to.
 func (o *one) wantsJudge() bool {
-	rec := &o.rec
+	rec := o.rec
 	if o.c.Judge == nil || rec.Response == nil || rec.Verdict == nil {
 		return false
 	}

@@ -68,7 +68,7 @@ func (o *one) crashed(value any) {
 	}
 	o.rec.Outcome, o.rec.Score, o.rec.Error = result.Errored, 0, e
 	if o.doing == judging { // the answer is there; only its verdict is not
-		o.ungraded(&o.rec, e.Message)
+		o.ungraded(o.rec, e.Message)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
-	"github.com/goevals/evals/llm/call"
 )
 
 var abandoned atomic.Int64
@@ -37,51 +36,16 @@ func NotRun(item dataset.Item, sample int, why string) result.Record {
 // ItemTimeout and Grace makes the item errored. After a hang that goroutine is
 // left behind: see Abandoned, here and on the record.
 //
+// For many items a [Crew] is cheaper.
+//
 // When ctx ends, the item's outcome is [result.NotRun], even if calls were made
 // and paid for (Usage has them), so that a resumed run asks again; unless the
 // answer was already graded.
 func (c *Config) Item(ctx context.Context, item dataset.Item, sample int) result.Record {
-	if ctx.Err() != nil {
-		return NotRun(item, sample, "not started: "+context.Cause(ctx).Error())
-	}
-	now := time.Now()
-	o := &one{
-		c: c, item: item, sample: sample, parent: ctx, wake: make(chan struct{}, 2), parts: new(parts),
-		rec: result.Record{Item: result.ItemOf(item), Sample: sample, Start: now.UTC()},
-	}
-	own := ctx
-	if d := c.itemTimeout(); d > 0 {
-		bound := call.Until(ctx, now.Add(d))
-		defer bound.Cancel()
-		own = bound
-		// Not a channel of the bound's or a timer's: to wait in select for a
-		// channel with a timer behind it costs as much as the goroutine.
-		timer := time.AfterFunc(d, func() { o.wake <- struct{}{} })
-		defer timer.Stop()
-	}
-	go o.main(own)
-	select {
-	case <-o.wake:
-	case <-ctx.Done():
-	}
-	if o.over() {
-		return o.rec
-	}
-	if grace := c.grace(); grace > 0 {
-		last := time.NewTimer(grace)
-		defer last.Stop()
-		for waiting := true; waiting; {
-			select {
-			case <-o.wake:
-				if o.over() {
-					return o.rec
-				}
-			case <-last.C:
-				waiting = false
-			}
-		}
-	}
-	return o.abandon()
+	crew := c.Crew(ctx, nil)
+	defer crew.Close()
+	rec, _ := crew.Item(item, sample)
+	return *rec
 }
 
 // one is one sample of an item under way. Its goroutine owns the fields below
@@ -89,15 +53,18 @@ func (c *Config) Item(ctx context.Context, item dataset.Item, sample int) result
 // and then copies what there is.
 type one struct {
 	c      *Config
+	hand   *hand
+	then   func(*result.Record) error
 	item   dataset.Item
 	sample int
 	parent context.Context // the run's; its end is not the item's fault
-	// wake is sent to twice, and holds both: when the goroutine has ended, and
-	// when the item's time is up.
-	wake chan struct{}
+	ctx    context.Context // the item's
+
+	done atomic.Bool // the caller may have rec and err
+	err  error       // what then returned
 
 	mu     sync.Mutex
-	rec    result.Record
+	rec    *result.Record // in parts
 	parts  *parts
 	doing  stage
 	number int          // of the attempt under way
@@ -106,19 +73,25 @@ type one struct {
 	cost   ledger       // of the attempts
 	judged ledger       // of grader and judge
 	left   bool         // abandoned: the record is gone
-	ended  bool         // the goroutine has ended
+	ended  bool         // the record is whole
 
 	// The logs of the first attempt and its grading. Not among parts: what an
 	// attempt leaves running may log long after the record is written.
 	logs [2]llm.CallLog
 }
 
-// parts is what an item with one attempt, as most are, has its record point
-// to, in one piece of memory.
+// parts are the record and, for an item with one attempt, as most are, what it
+// points to, in one piece of memory.
 type parts struct {
+	rec      result.Record
 	attempts [1]result.Attempt
 	response llm.Response
 	verdict  grade.Verdict
+}
+
+func newOne(cr *Crew, h *hand, item dataset.Item, sample int, now time.Time) *one {
+	p := &parts{rec: result.Record{Item: result.ItemOf(item), Sample: sample, Start: now.UTC()}}
+	return &one{c: cr.c, hand: h, then: cr.then, item: item, sample: sample, parent: h.ctx, rec: &p.rec, parts: p}
 }
 
 // A stage is whose code is running.
@@ -130,25 +103,36 @@ const (
 	judging   stage = "judge"
 )
 
-// main is the item's goroutine.
-func (o *one) main(ctx context.Context) {
-	returned := false
+// main runs the item in the hand's goroutine. It reports whether that is good
+// for another.
+func (o *one) main() (again bool) {
 	defer func() {
-		if !returned {
+		if !again {
+			o.hand.spent = true
 			o.crashed(recover())
 		}
-		o.mu.Lock()
-		o.finish(&o.rec)
-		o.ended = true
-		if o.left {
-			abandoned.Add(-1)
-		}
-		o.mu.Unlock()
-		o.wake <- struct{}{}
+		again = o.deliver() && again
 	}()
-	ctx = llm.WithSample(llm.WithItem(ctx, o.item.ID), o.sample)
-	o.run(ctx)
-	returned = true
+	o.run(llm.WithSample(llm.WithItem(o.ctx, o.item.ID), o.sample))
+	return true
+}
+
+// deliver hands the record to the caller. It reports false if the item was
+// abandoned: nobody waits.
+func (o *one) deliver() bool {
+	o.mu.Lock()
+	o.finish(o.rec)
+	o.ended = true
+	left := o.left
+	o.mu.Unlock()
+	if left {
+		abandoned.Add(-1)
+		return false
+	}
+	o.err = o.then(o.rec)
+	o.done.Store(true)
+	o.hand.poke()
+	return true
 }
 
 // finish fills in what is known at the end only.
@@ -158,30 +142,23 @@ func (o *one) finish(rec *result.Record) {
 	rec.JudgeUsage, rec.JudgeCostUSD, rec.JudgeReplayed = o.judged.usage, o.judged.usd(), o.judged.recorded()
 }
 
-// over reports whether the goroutine has ended. Then the record is the
-// caller's.
-func (o *one) over() bool {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.ended
-}
-
 // set changes the record under the lock, unless the item was abandoned: what
 // the record points to is the caller's then.
 func (o *one) set(f func(rec *result.Record)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.left {
-		f(&o.rec)
+		f(o.rec)
 	}
 }
 
-// abandon takes the record as it stands and leaves the goroutine behind.
-func (o *one) abandon() result.Record {
+// abandon takes the record as it stands and leaves the goroutine behind. It
+// returns nil if the record is whole by now.
+func (o *one) abandon() *result.Record {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ended { // between the last look and now
-		return o.rec
+	if o.ended {
+		return nil
 	}
 	o.left = true
 	abandoned.Add(1)
@@ -189,7 +166,7 @@ func (o *one) abandon() result.Record {
 		e := &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}
 		o.endAttempt(llm.Response{}, e, o.failure(e), 0)
 	}
-	rec := o.rec
+	rec := *o.rec
 	rec.Attempts = append([]result.Attempt(nil), o.rec.Attempts...)
 	rec.Abandoned = true
 	why := fmt.Sprintf("abandoned: the %s did not return within %v after ", o.doing, o.c.grace())
@@ -201,7 +178,7 @@ func (o *one) abandon() result.Record {
 			"the item's time of %v was up: it must return when its context is done; its goroutine goes on and may still spend", o.c.itemTimeout())}
 	}
 	o.finish(&rec)
-	return rec
+	return &rec
 }
 
 // interrupt makes rec that of an item to be run again. What was answered stays

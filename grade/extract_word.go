@@ -112,6 +112,9 @@ func pastAnswer(before string) bool {
 func longMark(text, word string, start, after int) (answerMark, bool) {
 	const far = 100
 	rest := text[after:min(len(text), after+far)]
+	if strings.HasPrefix(rest, ", ") && startsNumber(strings.TrimLeft(rest[2:], " $*\\(")) {
+		return answerMark{markIs, word + ",", start, after + 2, -1, false}, true // "the answer, 18, is …"
+	}
 	ok := false
 	for _, p := range []string{"to ", "for ", "of ", "in ", "(", ", ", "which ", "that ", "here ", "then ", "we ", "you ", "i "} {
 		ok = ok || hasFoldPrefix(rest, p)

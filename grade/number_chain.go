@@ -12,6 +12,7 @@ type link int
 const (
 	linkNone link = iota // they have nothing to do with each other
 	linkOp               // 9 * 2, 9 eggs times 2
+	linkOf               // 3 bags of 10 pounds: a product, but 3 if it stands alone
 	linkEq               // 9 * 2 = 18
 	linkIs               // "9 times 2 is 18": an equation only behind an operator
 	linkAlso             // 5 hours and 30 minutes, 18, 20, 18 20
@@ -44,6 +45,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 	c := numberChain{first: first, last: first, about: -1}
 	side, firstSide := first, -1 // side: where the current side of the equation begins
 	alone := false               // the side before the current one is one number
+	sized := true                // all operators are "of"
 	multiple, list := multiplied(s[:tokens[first].start]), ofOperands(s[:tokens[first].start])
 	op := multiple || list
 	for c.last+1 < len(tokens) {
@@ -55,8 +57,8 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		} else if l == linkEq && words > 1 && !op {
 			break
 		}
-		if l == linkOp {
-			op = true
+		if l == linkOp || l == linkOf {
+			op, sized = true, sized && l == linkOf
 		} else if l == linkEq {
 			if firstSide < 0 {
 				firstSide = c.last
@@ -73,7 +75,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		c.result, c.about = side-1, side
 	case side == c.last && !(multiple && !c.equation) && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
 		c.result = side
-	case firstSide == first:
+	case firstSide == first, sized && c.first < c.last && !multiple && !list && !c.equation:
 		c.result = first
 	default:
 		c.result = -1
@@ -297,12 +299,16 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 		return linkNone, 0
 	}
 	switch last := strings.ToLower(w[n-1]); {
+	case last == "of" && n > 1 && !strings.EqualFold(w[n-2], "out") && !a.fraction():
+		return linkOf, n
 	case last == "of" && n > 2 && strings.EqualFold(w[n-2], "out"):
 		return linkNone, 0 // 25 marbles out of 40
 	case opWords[last]:
 		return linkOp, n
 	case eqWords[last]:
 		return linkIs, n
+	case last == "to" && addsUp(between):
+		return linkNone, 0
 	case joins(last) != linkNone:
 		return joins(last), n
 	case n == 1 && compoundUnits[last] && (b.unit || b.scale == 0):

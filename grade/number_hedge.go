@@ -74,6 +74,9 @@ func hedged(t *numberToken, before, after string) {
 // hedgeWord returns the hedge that s ends in, as it stands there, or "".
 func hedgeWord(s string) string {
 	for _, w := range hedgeWords {
+		if w == "up to" && addsUp(s) {
+			continue
+		}
 		if k := len(s) - len(w); k >= 0 && strings.EqualFold(s[k:], w) && !gluesBefore(s[:k]) {
 			return s[k:]
 		}
@@ -84,6 +87,20 @@ func hedgeWord(s string) string {
 		}
 	}
 	return ""
+}
+
+// addsUp reports that the "to" that s ends in tells a result: "adds up to 18",
+// "rounded to 18".
+func addsUp(s string) bool {
+	w := strings.FieldsFunc(strings.ToLower(s[max(0, len(s)-24):]), notWord)
+	for _, word := range w[max(0, len(w)-3):] {
+		for _, verb := range []string{"add", "sum", "round", "total", "comes", "came", "amount", "works", "equal"} {
+			if strings.HasPrefix(word, verb) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // arrow reports whether the ">" behind head is no bound: the end of an arrow,
@@ -141,7 +158,7 @@ func hedgedBehind(t *numberToken, before, after string) {
 	switch r {
 	case '<', '>':
 		// A closing or unknown tag is no bound.
-		if _, _, end, _ := elementAt(rest+">", 0); r == '<' && (end >= 0 || strings.HasPrefix(rest, "<|")) {
+		if _, _, end, _ := elementAt(rest+">", 0); r == '<' && (end >= 0 || strings.HasPrefix(rest, "<|") || strings.HasPrefix(rest, "<!--")) {
 			return
 		}
 		if r == '>' && skipped == 0 && strings.HasSuffix(before, "<") {
@@ -209,6 +226,9 @@ func rejected(after string) bool {
 				if hasFoldPrefix(tail, w) {
 					return true
 				}
+			}
+			if tail == "not" || hasFoldPrefix(tail, "not") && strings.IndexByte(".,;!\n", tail[3]) >= 0 {
+				return true
 			}
 		}
 	}

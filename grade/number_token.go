@@ -31,6 +31,9 @@ func (t *numberToken) value() (*big.Rat, bool) {
 	return v, ok
 }
 
+// fraction reports a number of which something can be a share: 1/3, 50%.
+func (t *numberToken) fraction() bool { return t.core.over != "" || t.core.vulgar != 0 || t.unit }
+
 // A numberScanner finds the numbers in one text.
 type numberScanner struct {
 	s      string
@@ -154,6 +157,9 @@ func (sc *numberScanner) number(i int) int {
 		t.end += n
 		next = t.end
 	}
+	if t.core.bad == "" && functionOf(before) {
+		t.core.bad = "a function of a number"
+	}
 	if t.core.bad == "" && signOutside(before, s[t.end:]) {
 		t.core.bad = "a sign stands outside of its brackets"
 	}
@@ -165,6 +171,25 @@ func (sc *numberScanner) number(i int) int {
 	}
 	sc.add(t)
 	return next
+}
+
+// functions before a number make it their argument.
+var functions = map[string]bool{
+	"sqrt": true, "log": true, "ln": true, "sin": true, "cos": true, "tan": true, "exp": true, "abs": true, "floor": true, "ceil": true, "factorial": true,
+	"f": true, "g": true, "h": true,
+}
+
+// functionOf reports that the number behind before is an argument: "sqrt(16)",
+// "sin 30". A function of one letter needs its bracket.
+func functionOf(before string) bool {
+	head, bracket := strings.CutSuffix(before, "(")
+	trimmed := strings.TrimRight(head, " ")
+	k := len(trimmed)
+	for k > 0 && isGlue(rune(trimmed[k-1])) {
+		k--
+	}
+	word := strings.ToLower(trimmed[k:])
+	return functions[word] && !gluesBefore(trimmed[:k]) && (bracket && len(trimmed) == len(head) || len(word) > 1 && len(trimmed) < len(before))
 }
 
 // spacedRatio returns the length of " : 4" behind t in "3 : 4", where that is
@@ -373,6 +398,9 @@ func (sc *numberScanner) label(t *numberToken) bool {
 	}
 	if strings.HasSuffix(head, "#") && !strings.HasSuffix(head, "##") {
 		return true
+	}
+	if places := strings.TrimLeft(s[t.end:min(len(s), t.end+16)], " "); strings.HasSuffix(head, "to ") && (hasFoldPrefix(places, "decimal") || hasFoldPrefix(places, "significant") || hasFoldPrefix(places, "d.p")) {
+		return true // 3.14 to 2 decimal places
 	}
 	trimmed := strings.TrimRight(head, " *_")
 	if len(trimmed) < len(head) {

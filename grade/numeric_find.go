@@ -362,7 +362,8 @@ func (n *numeric) lastNumber(c *numberText, from, to int, scope bool, rule strin
 		other := n.chainValue(c, from, tokens, before, rule)
 		// "18 or 18.0" says one thing twice, "9 boys and 9 girls" does not.
 		// "9 sprints of 60 m, or 540 m" works out what it says first.
-		if l == linkAlso || other.value == nil && before.result >= 0 || other.value != nil && other.value.Cmp(f.value) != 0 {
+		worked := before.first != before.last && !before.equation
+		if l == linkAlso || !worked && (other.value == nil || other.value.Cmp(f.value) != 0) {
 			return ambiguous(rule, c.quote(from+tokens[before.first].start, from+tokens[last.last].end))
 		}
 	}

@@ -1,12 +1,15 @@
 package grade
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // places stand before a number that is a circumstance: "in 3 days", "from
 // selling 9 eggs".
 var places = map[string]bool{
 	"in": true, "after": true, "within": true, "during": true, "from": true, "every": true, "per": true, "at": true, "on": true, "throughout": true, "across": true, "among": true,
-	"until": true, "before": true, "out": true,
+	"until": true, "before": true, "between": true,
 	"en": true, "dans": true, "pendant": true, "durante": true, "innerhalb": true, "nach": true, "за": true, "через": true, "из": true,
 }
 
@@ -34,11 +37,13 @@ var resultWords = map[string]bool{
 // circumstance of what the sentence says: "18 dollars from 9 eggs", "in 2
 // days", "for $2 each", "because she has 9".
 func circumstantial(s string, start int, tokens []numberToken, chains []numberChain, k int) bool {
+	k = listStart(s, start, tokens, chains, k)
 	t := &tokens[chains[k].first]
 	sentence, second := min(start, t.start), k > 0 && tokens[chains[max(0, k-1)].last].end > start
 	if k > 0 {
 		start = max(start, tokens[chains[k-1].last].end)
 	}
+	start = min(start, t.start)
 	between := s[max(start, t.start-80):t.start]
 	w := strings.FieldsFunc(strings.ToLower(between), notWord)
 	for n, word := range w {
@@ -47,6 +52,9 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 		}
 	}
 	after := strings.FieldsFunc(strings.ToLower(s[tokens[chains[k].last].end:min(len(s), tokens[chains[k].last].end+40)]), notWord)
+	if second && reasoned(s[sentence:t.start]) {
+		return true
+	}
 	aside := hasWordIn(w, "which") || second && strings.Contains(between, ",") && len(w) <= 2
 	if aside && compared(w, after) || second && purpose(s[sentence:t.start], w) || t.hedge == "over" && len(after) > 0 && compoundUnits[after[0]] {
 		return true
@@ -62,16 +70,20 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 			return gerund || rate(after) || !t.currency && !money(after)
 		case word == "with":
 			return !leaves(w[:n])
+		case word == "of" && n > 0 && w[n-1] == "out":
+			return true
 		case word == "of" && (article == "each" || article == "all" || article == "the" || article == "these"):
 			if n == 0 && second { // 7 of the 12
 				return true
 			}
-		case articles[word] && word != "of":
+		case (word == "up" || word == "down") && n == 0:
+			return strings.Contains(between, ",")
+		case articles[word] && word != "of" && !(gerund && word == "each"):
 			article = word
 		case strings.HasSuffix(word, "ing") && n == len(w)-1:
 			gerund = true
 		default:
-			return gerund && !resultWords[w[len(w)-1]] && !strings.Contains(between, ",")
+			return gerund && !resultWords[w[len(w)-1]] && (word == "each" || !strings.Contains(between, ","))
 		}
 	}
 	return false
@@ -90,6 +102,32 @@ func leadsOver(between []string) bool {
 func hasWordIn(words []string, word string) bool {
 	for _, w := range words {
 		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// listStart returns the first member of the list that chain k ends: the 70 of
+// "between 70 and 80".
+func listStart(s string, start int, tokens []numberToken, chains []numberChain, k int) int {
+	const most = 3
+	for range most {
+		if k == 0 || tokens[chains[k-1].last].end <= start {
+			break
+		}
+		if l, _ := linkBetween(s, &tokens[chains[k-1].last], &tokens[chains[k].first]); l != linkAlso && l != linkOr {
+			break
+		}
+		k--
+	}
+	return k
+}
+
+// reasoned reports that a sentence has given a number and now gives its reason.
+func reasoned(sentence string) bool {
+	for _, w := range []string{" because ", " since ", " although ", " whereas "} {
+		if k := strings.LastIndex(sentence, w); k >= 0 && strings.ContainsFunc(sentence[:k], unicode.IsDigit) {
 			return true
 		}
 	}

@@ -151,25 +151,11 @@ func number(s string) string {
 }
 
 // requestKey is what requests are compared by.
-func (c *Cassette) requestKey(method, target, host string, canon []byte) [32]byte {
+func requestKey(method, target, host string, canon []byte) [32]byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q %q\n", method, target, host)
 	h.Write(canon)
 	return [32]byte(h.Sum(nil))
-}
-
-// entryKey is the key of an entry that was read. It is computed anew, so that
-// a changed Options.Ignore needs no new recording.
-func (c *Cassette) entryKey(e *entry) [32]byte {
-	host := ""
-	if c.opts.Host {
-		host = e.Host
-	}
-	canon := e.canon
-	if e.Request != nil && len(c.ignore) > 0 {
-		canon, _ = canonical(e.Request, c.ignore)
-	}
-	return c.requestKey(e.Method, e.Path, host, canon)
 }
 
 // target is a URL's path and query without key parameters.

@@ -60,8 +60,8 @@ type Options struct {
 	// By default only answers, redirects and refusals of the request itself
 	// (400, 413, 422) are stored.
 	Failures bool
-	// Rerecord tells the reader of a miss how to record again, as the end of
-	// a sentence. Default: a hint at Auto and Record.
+	// Rerecord tells the reader of a miss how to record what is missing, as
+	// the end of a sentence. Default: a hint at Auto.
 	Rerecord string
 }
 
@@ -92,16 +92,18 @@ type Cassette struct {
 	ignore [][]string
 	id     int64 // tells the occurrences counted for it from other cassettes'
 
-	mu       sync.Mutex
-	index    map[slot]*entry
-	times    map[request]int // how often a request of one sample is recorded
-	flights  map[slot]chan struct{}
-	old      []*entry // Record: what the file held before
-	part     *part    // nil until something is to be recorded
-	fresh    bool     // there is something that the file does not hold yet
-	closed   bool
-	warnings []error
-	stats    Stats
+	mu    sync.Mutex
+	index map[slot]*entry
+	// respelled has the entries whose body is not in the usual spelling.
+	respelled map[slot]*entry
+	times     map[request]int // how often a request of one sample is recorded
+	flights   map[slot]chan struct{}
+	old       []*entry // Record: what the file held before
+	part      *part    // nil until something is to be recorded
+	fresh     bool     // there is something that the file does not hold yet
+	closed    bool
+	warnings  []error
+	stats     Stats
 }
 
 var _ wire.Middleware = (*Cassette)(nil)
@@ -147,11 +149,11 @@ func Open(path string, opts Options) (*Cassette, error) {
 	}
 	opts.Mode = mode
 	if opts.Rerecord == "" {
-		opts.Rerecord = "open the cassette in mode auto (asks only what is missing) or record (asks everything)"
+		opts.Rerecord = "open the cassette in mode auto"
 	}
 	c := &Cassette{
 		path: path, opts: opts, id: lastID.Add(1),
-		index: map[slot]*entry{}, times: map[request]int{}, flights: map[slot]chan struct{}{},
+		index: map[slot]*entry{}, respelled: map[slot]*entry{}, times: map[request]int{}, flights: map[slot]chan struct{}{},
 	}
 	for _, p := range opts.Ignore {
 		if p == "" || slices.Contains(strings.Split(p, "."), "") {
@@ -159,6 +161,7 @@ func Open(path string, opts Options) (*Cassette, error) {
 		}
 		c.ignore = append(c.ignore, strings.Split(p, "."))
 	}
+	c.ignore = bothNames(c.ignore)
 	if mode == Off {
 		return c, nil
 	}
@@ -190,8 +193,10 @@ func (c *Cassette) load() error {
 	case errors.As(err, &torn) && c.opts.Mode == Auto:
 		c.warnings = append(c.warnings, fmt.Errorf("%w; what follows was dropped and will be asked again", err))
 		c.fresh = true
-	default:
+	case errors.As(err, &torn):
 		return fmt.Errorf("%w; to repair it, %s", err, c.opts.Rerecord)
+	default:
+		return fmt.Errorf("%w; to record it anew, remove it and %s", err, c.opts.Rerecord)
 	}
 	for _, e := range entries {
 		if err := c.insert(e); err != nil {
@@ -220,10 +225,10 @@ func (c *Cassette) loadOld() error {
 
 // insert puts an entry that was read into the index.
 func (c *Cassette) insert(e *entry) error {
-	e.slot = slot{request{c.entryKey(e), e.Sample}, e.N}
+	c.place(e)
 	old := c.index[e.slot]
 	if old == nil {
-		c.index[e.slot] = e
+		c.put(e)
 		c.times[e.request]++
 		return nil
 	}
@@ -233,10 +238,11 @@ func (c *Cassette) insert(e *entry) error {
 	}
 	err := fmt.Errorf("%w: %s has two different answers to one request, in lines %d and %d", ErrFormat, c.path, old.line, e.line)
 	if c.opts.Mode == Replay {
-		return fmt.Errorf("%w; remove one, or %s", err, c.opts.Rerecord)
+		return fmt.Errorf("%w; remove one, or, to keep the later one, %s", err, c.opts.Rerecord)
 	}
+	c.fresh = true
 	c.warnings = append(c.warnings, fmt.Errorf("%w; the later one is used", err))
-	c.index[e.slot] = e
+	c.put(e)
 	return nil
 }
 
@@ -256,11 +262,11 @@ func (c *Cassette) recover() error {
 	c.warnings = append(c.warnings, fmt.Errorf("cassette: %s was left by a recording that did not end: its %d answers are kept and not asked again (remove it to start over)", p.path, len(entries)))
 	c.fresh = true
 	for _, e := range entries {
-		e.slot = slot{request{c.entryKey(e), e.Sample}, e.N}
+		c.place(e)
 		if c.index[e.slot] == nil {
 			c.times[e.request]++
 		}
-		c.index[e.slot] = e
+		c.put(e)
 	}
 	return nil
 }
@@ -352,7 +358,7 @@ func (c *Cassette) sorted() []*entry {
 		recorded[e.Item] = true
 	}
 	for _, e := range c.old {
-		e.slot = slot{request{c.entryKey(e), e.Sample}, e.N}
+		c.place(e)
 		if !recorded[e.Item] && c.index[e.slot] == nil {
 			out = append(out, e)
 		}

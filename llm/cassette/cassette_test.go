@@ -248,7 +248,7 @@ func TestOccurrences(t *testing.T) {
 	assert.Equal(t, []string{"q #1", "q #2", "q #1", "q #2"}, got, "another order of items changes nothing")
 	_, err := r.ask(a, "q")
 	require.ErrorIs(t, err, cassette.ErrMiss, "a third time was not recorded")
-	require.ErrorContains(t, err, "time 3 that the item asks it")
+	require.ErrorContains(t, err, "recorded twice for sample 0; the item asked it once more")
 	require.ErrorContains(t, err, "recorded twice")
 	assert.Equal(t, "q #1", r.mustAsk(under(t.Context(), c, "a"), "q"), "the item run again begins again")
 	bare := under(t.Context(), c, "")

@@ -99,6 +99,13 @@ func clip(s string) string {
 	return s
 }
 
+// How many characters are shown before and after the place where two texts
+// part.
+const (
+	before = 8
+	after  = 16
+)
+
 // diffText says where two texts part, in characters from 1, and shows both
 // from a little before.
 func diffText(what, recorded, asked string) string {
@@ -107,13 +114,13 @@ func diffText(what, recorded, asked string) string {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	from := max(i-12, 0)
+	from := max(i-before, 0)
 	show := func(r []rune) string {
-		s := string(r[min(from, len(r)):min(i+24, len(r))])
+		s := string(r[min(from, len(r)):min(i+after, len(r))])
 		if from > 0 {
 			s = "…" + s
 		}
-		if i+24 < len(r) {
+		if i+after < len(r) {
 			s += "…"
 		}
 		return s

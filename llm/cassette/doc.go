@@ -22,7 +22,11 @@
 // base URL may differ from the recording's in host and port (but not in path).
 // A JSON body is compared by value: the order of its keys, white space, the
 // spelling of numbers (1, 1.0, 1e0) and of strings do not matter. Headers do
-// not count, and neither do key parameters.
+// not count, and neither do key parameters. max_tokens and
+// max_completion_tokens are one setting, and the roles system and developer one
+// role: which of them a client sends may depend on its base URL. A request that
+// has no recording of its own is answered by one in the other spelling, unless
+// that was a refusal.
 //
 // Keys are not stored: what stands in key headers and parameters is left out,
 // and a call whose body or answer holds one of them, a configured secret or an

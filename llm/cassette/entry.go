@@ -43,7 +43,9 @@ type entry struct {
 	Total float64      `json:"total_ms"`
 
 	slot  `json:"-"`
+	usual slot   // the slot of the same request in the usual spelling
 	canon []byte // canonical body, or the plain one
+	plain []byte // canon in the usual spelling, without what is ignored
 	body  []byte
 	marks []wire.Mark
 	line  int

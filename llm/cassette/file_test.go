@@ -63,21 +63,27 @@ func TestOpenFiles(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "c.jsonl")
 			require.NoError(t, os.WriteFile(path, []byte(r.content), 0o600))
-			_, err := Open(path, Options{})
+			_, replayErr := Open(path, Options{})
 			if r.replay == "" {
-				require.NoError(t, err, r.reason)
+				require.NoError(t, replayErr, r.reason)
 			} else {
-				require.ErrorContains(t, err, r.replay, r.reason)
-				require.ErrorIs(t, err, ErrFormat)
-				assert.Contains(t, err.Error(), "c.jsonl")
-				assert.Contains(t, err.Error(), "mode auto", "it says what to do")
+				require.ErrorContains(t, replayErr, r.replay, r.reason)
+				require.ErrorIs(t, replayErr, ErrFormat)
+				assert.ErrorContains(t, replayErr, "c.jsonl")
+				assert.ErrorContains(t, replayErr, "mode auto", "it says what to do")
 			}
 			c, err := Open(path, Options{Mode: Auto})
 			if want, bad := strings.CutPrefix(r.auto, "!"); bad {
 				require.ErrorContains(t, err, want, r.reason)
+				assert.ErrorContains(t, replayErr, "remove it and open the cassette in mode auto", "what helps")
 				return
 			}
 			require.NoError(t, err, r.reason)
+			defer func() {
+				require.NoError(t, c.Close())
+				_, err := Open(path, Options{})
+				assert.NoError(t, err, "what a replay advises repairs the file")
+			}()
 			if r.entries >= 0 {
 				assert.Equal(t, r.entries, c.Stats().Entries)
 			}

@@ -17,10 +17,12 @@ type MissError struct {
 	Sample       int
 	// N is which of the item's equal requests this was, from 0.
 	N int
-	// Nearest is the recording that differs least, nil if there is none; and
-	// Differences is how the request differs from it.
-	Nearest     *Unused
+	// Nearest is the recording that differs least, nil if there is none.
+	Nearest *Unused
+	// Differences are the first few ways in which the request differs from
+	// Nearest; More counts the others.
 	Differences []string
+	More        int
 	// Rerecord says how to record again.
 	Rerecord string
 }
@@ -28,32 +30,56 @@ type MissError struct {
 // Is reports whether target is [ErrMiss].
 func (e *MissError) Is(target error) bool { return target == ErrMiss }
 
-// Error names the request, the nearest recording and what to do.
+// How much of a miss is told, in bytes: of the differences, and of an item's
+// id. Summaries show the beginning and the end of a text.
+const (
+	shownDifferences = 140
+	shownItem        = 60
+)
+
+// Error names the nearest recording, how the request differs from it and what
+// to do. The request itself is in the fields.
 func (e *MissError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "cassette: %s holds no answer to %s %q (", e.File, e.Method, e.Path)
-	if e.Item != "" {
-		fmt.Fprintf(&b, "item %q, ", e.Item)
-	}
-	fmt.Fprintf(&b, "sample %d", e.Sample)
-	if e.N > 0 {
-		fmt.Fprintf(&b, ", time %d that the item asks it", e.N+1)
-	}
-	b.WriteString(")")
-	if e.Nearest == nil {
-		b.WriteString("; it holds no recording at all")
+	b.WriteString("no recording of this request: ")
+	if n := e.Nearest; n == nil {
+		b.WriteString("the cassette is empty")
 	} else {
-		b.WriteString("; the nearest recording")
-		if e.Nearest.Line > 0 {
-			fmt.Fprintf(&b, " is line %d", e.Nearest.Line)
+		fmt.Fprintf(&b, "nearest is line %d", n.Line)
+		if n.Item != "" {
+			fmt.Fprintf(&b, " (item %q)", start(n.Item, shownItem))
 		}
-		if e.Nearest.Item != "" {
-			fmt.Fprintf(&b, " (item %q)", e.Nearest.Item)
-		}
-		fmt.Fprintf(&b, ": %s", strings.Join(e.Differences, "; "))
+		b.WriteString(": " + e.difference())
 	}
-	fmt.Fprintf(&b, ". To record it, %s", e.Rerecord)
+	fmt.Fprintf(&b, "; to add it to %s, %s", e.File, e.Rerecord)
 	return b.String()
+}
+
+// difference is as many of the differences as make a short text, at least one.
+func (e *MissError) difference() string {
+	text, more := "", e.More
+	for _, d := range e.Differences {
+		switch {
+		case text == "":
+			text = d
+		case len(text)+len(d) <= shownDifferences:
+			text += "; " + d
+		default:
+			more++
+		}
+	}
+	if more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// start is the beginning of a text.
+func start(s string, most int) string {
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
 }
 
 // miss is the error for a request without a recording. c.mu is held.
@@ -74,6 +100,9 @@ func (c *Cassette) miss(a *asked) error {
 		recorded.Path = wire.Mask(near.Path, secrets...)
 		u := recorded.describe()
 		m.Nearest, m.Differences = &u, c.differences(&recorded, &shown)
+		if more := len(m.Differences) - maxDifferences; more > 0 {
+			m.Differences, m.More = m.Differences[:maxDifferences], more
+		}
 	}
 	return &llm.Error{Kind: llm.KindMiss, Err: m}
 }
@@ -85,8 +114,8 @@ func (c *Cassette) nearest(e *entry) *entry {
 	var best *entry
 	bestScore := -1
 	for _, o := range c.index {
-		score := common(o.canon, e.canon)
-		if len(o.canon) == len(e.canon) && score == 2*len(e.canon) {
+		score := common(o.plain, e.plain)
+		if len(o.plain) == len(e.plain) && score == 2*len(e.plain) {
 			score += 1 << 20
 		}
 		if o.Path == e.Path && o.Method == e.Method {
@@ -127,16 +156,16 @@ const maxDifferences = 3
 func (c *Cassette) differences(recorded, asked *entry) []string {
 	var out []string
 	if recorded.Method != asked.Method {
-		out = append(out, fmt.Sprintf("the method is %s there", recorded.Method))
+		out = append(out, fmt.Sprintf("the method is %s there and %s here", recorded.Method, asked.Method))
 	}
 	if recorded.Path != asked.Path {
-		out = append(out, fmt.Sprintf("the path is %q there", recorded.Path))
+		out = append(out, diffText("the path", recorded.Path, asked.Path))
 	}
 	if recorded.Host != asked.Host {
-		out = append(out, fmt.Sprintf("the host is %q there", recorded.Host))
+		out = append(out, fmt.Sprintf("the host is %q there and %q here", recorded.Host, asked.Host))
 	}
-	a, okA := decode(recorded.canon)
-	b, okB := decode(asked.canon)
+	a, okA := decode(usual(recorded.canon))
+	b, okB := decode(usual(asked.canon))
 	if okA && okB {
 		for _, path := range c.ignore {
 			drop(a, path)
@@ -146,19 +175,24 @@ func (c *Cassette) differences(recorded, asked *entry) []string {
 	} else if string(recorded.canon) != string(asked.canon) {
 		out = append(out, diffText("the body", string(recorded.canon), string(asked.canon)))
 	}
-	if len(out) == 0 && recorded.key != asked.key {
-		return []string{"it differs only in what is hidden here because it looks like a key"}
-	}
 	if len(out) == 0 {
-		if times := c.times[request{recorded.key, asked.Sample}]; times > 0 {
-			return []string{fmt.Sprintf("it is the same request, recorded %s for sample %d; the item asked it once more", timesText(times), asked.Sample)}
-		}
-		return []string{fmt.Sprintf("it is the same request, but recorded for sample %d", recorded.Sample)}
-	}
-	if more := len(out) - maxDifferences; more > 0 {
-		out = append(out[:maxDifferences], fmt.Sprintf("and %d more", more))
+		return []string{c.sameText(recorded, asked)}
 	}
 	return out
+}
+
+// sameText says why a recording that looks like the request is none of it.
+func (c *Cassette) sameText(recorded, asked *entry) string {
+	if recorded.usual.key != asked.usual.key {
+		return "it differs only in what is hidden here because it looks like a key"
+	}
+	if recorded.key != asked.key && recorded.Status >= 300 {
+		return fmt.Sprintf("it is the same request in another spelling (%s or %s, developer or system), refused with status %d there", maxTokens, maxCompletionTokens, recorded.Status)
+	}
+	if times := c.times[request{recorded.key, asked.Sample}]; times > 0 {
+		return fmt.Sprintf("it is the same request, recorded %s for sample %d; the item asked it once more", timesText(times), asked.Sample)
+	}
+	return fmt.Sprintf("it is the same request, but recorded for sample %d, not %d", recorded.Sample, asked.Sample)
 }
 
 func timesText(n int) string {

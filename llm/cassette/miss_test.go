@@ -37,7 +37,7 @@ func TestMissNamesTheNearest(t *testing.T) {
 		want   string
 	}{
 		{"message", func(r *llm.Request) { r.Messages[1].Content = "Natalia sold clips to 49 of her friends in April." }, "m",
-			`(item "gsm8k-0001"): messages[1].content differs from character 24 on: "…d clips to 48 of her friends in Apri…" there, "…d clips to 49 of her friends in Apri…" here`},
+			`miss: no recording of this request: nearest is line 2 (item "gsm8k-0001"): messages[1].content differs from character 24 on: "…ips to 48 of her friends…" there, "…ips to 49 of her friends…" here; to add it to `},
 		{"temperature", func(r *llm.Request) { r.Temperature = new(0.7) }, "m", "temperature is 0 there and 0.7 here"},
 		{"no temperature", func(r *llm.Request) { r.Temperature = nil }, "m", "temperature is 0 there and absent here"},
 		{"more messages", func(r *llm.Request) { r.Messages = append(r.Messages, llm.Message{Role: "assistant", Content: "x"}) }, "m", "messages has 2 elements there and 3 here"},
@@ -46,7 +46,7 @@ func TestMissNamesTheNearest(t *testing.T) {
 		{"everything", func(r *llm.Request) {
 			r.Messages = llm.Prompt("x").Messages
 			r.Seed, r.TopP, r.Temperature, r.MaxOutputTokens = new(int64(1)), new(0.5), nil, new(int64(3))
-		}, "k", "and 5 more"},
+		}, "k", "; and 6 more"},
 	}
 	c = r.open(cassette.Options{Rerecord: "set EVALTEST_CASSETTE=auto"})
 	for _, row := range rows {
@@ -64,8 +64,9 @@ func TestMissNamesTheNearest(t *testing.T) {
 			require.NotNil(t, miss.Nearest)
 			assert.Equal(t, "gsm8k-0001", miss.Item)
 			assert.Contains(t, err.Error(), row.want)
-			assert.True(t, strings.HasSuffix(err.Error(), "To record it, set EVALTEST_CASSETTE=auto"), "%v", err)
-			assert.Contains(t, err.Error(), r.path)
+			assert.True(t, strings.HasSuffix(err.Error(), "; to add it to "+r.path+", set EVALTEST_CASSETTE=auto"), "%v", err)
+			assert.Equal(t, 1, strings.Count(err.Error(), r.path))
+			assert.LessOrEqual(t, len(err.Error())-len(r.path), 270, "short enough for a summary: %v", err)
 		})
 	}
 	assert.Equal(t, len(rows), c.Stats().Missed)
@@ -75,7 +76,7 @@ func TestMissNamesTheNearest(t *testing.T) {
 	require.NoError(t, os.WriteFile(r.path, []byte("{\"evals_cassette\":1}\n"), 0o600))
 	c = r.open(cassette.Options{})
 	_, err := r.ask(under(t.Context(), c, "a"), "q")
-	require.ErrorContains(t, err, "no recording at all")
+	assert.EqualError(t, err, `miss: no recording of this request: the cassette is empty; to add it to `+r.path+`, open the cassette in mode auto`)
 }
 
 func TestUnused(t *testing.T) {

@@ -78,10 +78,9 @@ func (c *Cassette) ask(req *http.Request, body []byte) *asked {
 		e.Plain = plainBody(req.Header, body)
 		e.canon = e.Plain
 	}
-	r := request{c.entryKey(e), e.Sample}
-	n, release, _ := llm.TakeOccurrence(ctx, fmt.Sprintf("cassette %d %x %d", c.id, r.key, r.sample))
-	e.N = n
-	e.slot = slot{r, n}
+	c.place(e)
+	n, release, _ := llm.TakeOccurrence(ctx, fmt.Sprintf("cassette %d %x %d", c.id, e.key, e.sample))
+	e.N, e.n, e.usual.n = n, n, n
 	return &asked{slot: e.slot, req: req, entry: e, release: release}
 }
 
@@ -94,7 +93,7 @@ func (c *Cassette) lookup(a *asked) (*entry, <-chan struct{}, error) {
 	if c.closed {
 		return nil, nil, own(llm.KindUnknown, errClosed)
 	}
-	if e := c.index[a.slot]; e != nil {
+	if e := c.find(a); e != nil {
 		e.used = true
 		c.stats.Replayed++
 		return e, nil, nil
@@ -229,7 +228,7 @@ func (c *Cassette) store(e *entry, secrets []string) error {
 	for i, m := range e.marks {
 		e.marks[i].At = fromMS(toMS(m.At))
 	}
-	c.index[e.slot] = e
+	c.put(e)
 	c.times[e.slot.request]++
 	c.fresh, e.used = true, true
 	c.stats.Recorded++

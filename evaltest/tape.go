@@ -18,7 +18,7 @@ func openTape(s *settings) (*tape, error) {
 	o := s.cassetteOptions
 	o.Mode = s.cassetteMode
 	if o.Rerecord == "" {
-		o.Rerecord = "set EVALTEST_CASSETTE=auto (asks only what is missing) or EVALTEST_CASSETTE=record (asks everything)"
+		o.Rerecord = "set EVALTEST_CASSETTE=auto"
 	}
 	c, err := cassette.Open(s.cassette, o)
 	if err != nil {

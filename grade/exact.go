@@ -37,7 +37,8 @@ func (matchCase) regexp(g *regexpGrader)     { g.matchCase = true }
 //  3. White space is trimmed, and runs of it become one space.
 //  4. What stands around the answer is taken off: .,;:!?… at its edges, pairs
 //     of brackets, quotation marks, Markdown and LaTeX wrappers such as **B**,
-//     `B`, $B$, \(B\), \boxed{B}, \text{B}, a code fence, and headings.
+//     `B`, $B$, \(B\), \boxed{B}, \text{B}, a code fence, headings,
+//     list items, and the HTML tags for bold, italic and code.
 //
 // Inside the answer nothing is removed: (3.14) and "3.14." are 3.14 and never
 // 314, don't is not dont, C++ is not C, -5 is not 5, 20% is not 20. Brackets

@@ -101,19 +101,24 @@ var pairs = []struct {
 	{"\\mathbf{", "}", true}, {"\\textit{", "}", true}, {"\\mathit{", "}", true},
 	{"$$", "$$", false}, {"$", "$", false}, {"\\(", "\\)", false}, {"\\[", "\\]", false},
 	{"***", "***", false}, {"**", "**", false}, {"*", "*", false}, {"__", "__", false}, {"_", "_", false},
+	{"<b>", "</b>", false}, {"<strong>", "</strong>", false}, {"<i>", "</i>", false}, {"<em>", "</em>", false}, {"<code>", "</code>", false},
 	{"```", "```", false}, {"``", "``", false}, {"`", "`", false},
 	{"\"", "\"", false}, {"'", "'", false}, {"«", "»", false}, {"»", "«", false}, {"‹", "›", false},
 	{"「", "」", false}, {"『", "』", false}, {"｢", "｣", false}, {"【", "】", false},
 	{"(", ")", true}, {"[", "]", true},
 }
 
-// peelPair takes one pair off s, or a heading's or quotation's mark.
+// peelPair takes one pair off s, or the mark of a heading, quotation or list.
 func peelPair(s string) string {
 	if t := strings.TrimLeft(s, "#"); len(t) < len(s) && strings.HasPrefix(t, " ") {
 		return t[1:]
 	}
-	if t, ok := strings.CutPrefix(s, "> "); ok {
-		return t
+	for _, mark := range []string{"> ", "* ", "- ", "• "} {
+		t, ok := strings.CutPrefix(s, mark)
+		// "- 5" is minus five.
+		if r, _ := utf8.DecodeRuneInString(t); ok && (mark != "- " || unicode.IsLetter(r)) {
+			return t
+		}
 	}
 	for _, p := range pairs {
 		if len(s) < len(p.open)+len(p.shut)+1 || !strings.HasPrefix(s, p.open) || !strings.HasSuffix(s, p.shut) {

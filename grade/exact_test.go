@@ -60,6 +60,10 @@ func testRows(t *testing.T, g grade.Grader, rows []textRow) {
 func TestExact(t *testing.T) {
 	testRows(t, grade.Exact(), []textRow{
 		{name: "same", why: "equal", reply: "Paris", target: "Paris", mark: right},
+		{name: "list item", why: "a list's mark", reply: "- Paris", target: "Paris", mark: right},
+		{name: "starred item", why: "a list's mark", reply: "* Paris", target: "Paris", mark: right},
+		{name: "minus and space", why: "not a list's mark", reply: "- 5", target: "5", mark: wrong},
+		{name: "html", why: "a tag for bold", reply: "<b>Paris</b>.", target: "Paris", mark: right},
 		{name: "brackets", why: "boundary punctuation", reply: "(3.14)", target: "3.14", mark: right},
 		{name: "stop", why: "boundary punctuation", reply: "3.14.", target: "3.14", mark: right},
 		{name: "brackets and stop", why: "both", reply: "(3.14).", target: "3.14", mark: right},

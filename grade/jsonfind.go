@@ -97,7 +97,10 @@ func contradiction(found foundJSON, rest string, keys keyCase) *noJSON {
 }
 
 func findBareJSON(text string, kind byte, keys keyCase) (foundJSON, *noJSON) {
-	spans := jsonSpans(text)
+	spans := jsonSpans(outsideFences(text))
+	if len(spans) == 0 {
+		spans = jsonSpans(text)
+	}
 	if kind != 0 {
 		spans = preferKind(spans, kind)
 	}
@@ -130,6 +133,20 @@ func findBareJSON(text string, kind byte, keys keyCase) (foundJSON, *noJSON) {
 		}
 	}
 	return foundJSON{v, first, "the JSON value in the text"}, nil
+}
+
+// outsideFences returns text without its code fences: what is in a program is
+// not the answer if there is JSON beside it.
+func outsideFences(text string) string {
+	var b strings.Builder
+	at := 0
+	for _, block := range fencedBlocks(text) {
+		if !block.mayBeJSON() {
+			b.WriteString(text[at:block.start])
+			at = block.end
+		}
+	}
+	return b.String() + text[at:]
 }
 
 // preferKind keeps the values of the wanted kind, or all if there is none.
@@ -276,6 +293,7 @@ func balance(text string) []int32 {
 type fencedBlock struct {
 	label   string // json, python, …, in lower case
 	content string // trimmed
+	start   int    // where its inside begins in the text
 	end     int    // where the text goes on behind it
 }
 
@@ -296,7 +314,7 @@ var fence = regexp.MustCompile("^[ \t>]*(```+|~~~+)[ \t]*([A-Za-z0-9_+-]*)(.*)$"
 func fencedBlocks(text string) []fencedBlock {
 	var blocks []fencedBlock
 	var mark, label string // of the open block
-	start := 0
+	start, quoted := 0, false
 	for at := 0; at < len(text); {
 		end := len(text)
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
@@ -305,19 +323,38 @@ func fencedBlocks(text string) []fencedBlock {
 		line := strings.TrimRight(text[at:end], "\r\n")
 		switch m := fenceLine(line); {
 		case m == nil:
+		case mark == "" && closesAtOnce(m[3], m[1]):
+			inside := strings.TrimSpace(m[3])
+			content := strings.TrimSpace(inside[:len(inside)-len(m[1])])
+			blocks = append(blocks, fencedBlock{strings.ToLower(m[2]), content, at + len(line) - len(m[3]), at + len(line)})
 		case mark == "":
 			mark, label = m[1], strings.ToLower(m[2])
 			start = at + len(line) - len(m[3])
+			quoted = strings.HasPrefix(strings.TrimLeft(line, " \t"), ">")
 		case strings.HasPrefix(m[1], mark):
-			blocks = append(blocks, fencedBlock{label, strings.TrimSpace(text[start:at]), at + strings.Index(line, m[1]) + len(m[1])})
+			content := text[start:at]
+			if quoted {
+				content = quoteMark.ReplaceAllString(content, "")
+			}
+			blocks = append(blocks, fencedBlock{label, strings.TrimSpace(content), start, at + strings.Index(line, m[1]) + len(m[1])})
 			mark = ""
 		}
 		at = end
 	}
 	if mark != "" {
-		blocks = append(blocks, fencedBlock{label, strings.TrimSpace(text[start:]), len(text)})
+		blocks = append(blocks, fencedBlock{label, strings.TrimSpace(text[start:]), start, len(text)})
 	}
 	return blocks
+}
+
+// quoteMark begins the lines of a Markdown quotation.
+var quoteMark = regexp.MustCompile(`(?m)^[ \t]*>[ \t]?`)
+
+// closesAtOnce reports a fence whose closing mark stands on the line of its
+// opening one, something between them.
+func closesAtOnce(rest, mark string) bool {
+	inside, ok := strings.CutSuffix(strings.TrimSpace(rest), mark)
+	return ok && strings.TrimSpace(inside) != "" && !strings.Contains(inside, mark)
 }
 
 // fenceLine keeps the regular expression away from lines that cannot match.

@@ -9,14 +9,15 @@ import (
 // A Bound is a context that ends at a given time, or with its parent. It means
 // what context.WithDeadline's means, and costs a tenth of it where the work is
 // over before anybody looks: only the first Done or Value sets a timer and
-// registers with the parent, which at many workers is a lock that all want.
-// Safe for concurrent use. Make one with [Until].
+// registers with the parent, which at many workers is a lock that all want. One
+// difference: if it is cancelled before anybody looked, it says Canceled, even
+// if its time was up. Safe for concurrent use. Make one with [Until].
 type Bound struct {
 	parent context.Context
 	end    time.Time
 
 	mu     sync.Mutex
-	over   bool            // Cancel was called
+	over   bool            // Cancel ended it before anybody looked
 	inner  context.Context // what the standard library makes of it; nil until somebody looks
 	cancel context.CancelFunc
 }
@@ -32,9 +33,10 @@ func Until(parent context.Context, end time.Time) *Bound {
 func (b *Bound) Cancel() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.over = true
 	if b.cancel != nil {
 		b.cancel()
+	} else if b.parent.Err() == nil { // else the parent's end came first
+		b.over = true
 	}
 }
 
@@ -46,8 +48,8 @@ func (b *Bound) look() context.Context {
 	defer b.mu.Unlock()
 	switch {
 	case b.inner != nil:
-	case b.over: // Canceled, whatever the time is by now
-		b.inner, b.cancel = context.WithCancel(b.parent)
+	case b.over: // whatever has happened to the parent since
+		b.inner, b.cancel = context.WithCancel(context.WithoutCancel(b.parent))
 		b.cancel()
 	default:
 		b.inner, b.cancel = context.WithDeadline(b.parent, b.end)

@@ -140,7 +140,7 @@ func TestBenchmarkFails(t *testing.T) {
 		name, reason, scenario, benchtime, want string
 	}{
 		{"live by time", "it would pay for 100 passes", "live", "1s", "-benchtime=1s against a live model"},
-		{"dead", "B08: fails with the cause, prints no NaN", "dead", "1x", "fake: server (HTTP 500): always"},
+		{"dead", "B08: fails with the cause, prints no NaN", "dead", "1x", "fake: HTTP 500: always"},
 		{"gate", "as in Run", "gate", "1x", "FAILED MinAccuracy"},
 		{"resume", "a part of a pass measures nothing", "resume", "1x", "a benchmark measures whole passes"},
 	} {

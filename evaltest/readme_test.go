@@ -56,5 +56,5 @@ func TestREADME(t *testing.T) {
 	m.write("support_test.go", model)
 	out = m.test(".")
 	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")
-	assert.Contains(t, out, "EVALTEST_CASSETTE=record", "without a recording it says how to make one")
+	assert.Contains(t, out, "EVALTEST_CASSETTE=auto", "without a recording it says how to make one")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -69,26 +70,36 @@ type Error struct {
 
 // Error says who failed, how, and what to do where that is known.
 func (e *Error) Error() string {
-	var b strings.Builder
-	if e.Provider != "" {
-		b.WriteString(e.Provider + ": ")
-	}
-	b.WriteString(string(e.kind()))
+	head := string(e.kind())
 	if e.Status != 0 {
-		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
+		head += fmt.Sprintf(" (HTTP %d)", e.Status)
 	}
+	return e.text(head)
+}
+
+// Detail is the text of Error without the kind, for where the kind is told
+// beside it. It is never empty.
+func (e *Error) Detail() string {
+	head := ""
+	if e.Status != 0 {
+		head = fmt.Sprintf("HTTP %d", e.Status)
+	}
+	if s := e.text(head); s != "" {
+		return s
+	}
+	return string(e.kind())
+}
+
+// text puts the provider before head, and what was said after it.
+func (e *Error) text(head string) string {
 	if e.Code != "" {
-		fmt.Fprintf(&b, " [%s]", e.Code)
+		head = strings.TrimSpace(head + " [" + e.Code + "]")
 	}
-	switch {
-	case e.Message != "" && e.Err != nil:
-		fmt.Fprintf(&b, ": %s: %v", e.Message, e.Err)
-	case e.Message != "":
-		b.WriteString(": " + e.Message)
-	case e.Err != nil:
-		fmt.Fprintf(&b, ": %v", e.Err)
+	parts := []string{e.Provider, head, e.Message}
+	if e.Err != nil {
+		parts = append(parts, e.Err.Error())
 	}
-	return b.String()
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
 func (e *Error) kind() ErrorKind {

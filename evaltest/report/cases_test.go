@@ -248,3 +248,13 @@ func TestT04TextIsLegalXML(t *testing.T) {
 		checkEscaped(t, reply, report.Escape(reply, 0))
 	}
 }
+
+// TestErrorIsShownWhole: a miss and a server's validation text are cut where it
+// matters if only their ends are shown.
+func TestErrorIsShownWhole(t *testing.T) {
+	r := record(1, result.Errored)
+	r.Error = &result.Error{Kind: llm.KindServer, Status: 500, Message: strings.Repeat("words ", 50) + "end"}
+	text := textOf(t, statsOf(report.Labels{}, []*result.Record{r}))
+	assert.Equal(t, 50, strings.Count(text, "words"))
+	assert.NotContains(t, text, "bytes cut")
+}

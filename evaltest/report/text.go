@@ -141,7 +141,7 @@ func writeTrouble(p *page, s *Stats) {
 		p.para("", "abandoned", fmt.Sprintf("%s given up: the strategy, grader or judge ignored the end of its time", plural(s.Abandoned, "answer")))
 	}
 	for _, e := range s.Errors {
-		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, inline(string(e.Kind), 40), inline(e.ID, 60), inline(e.Message, shortText))
+		text := fmt.Sprintf("%d %s, such as %s: %s", e.Count, inline(string(e.Kind), 40), inline(e.ID, 60), inline(e.Message, 2*shortText))
 		p.para("", "error", text)
 		if h := hints[e.Kind]; h != "" {
 			p.para("", "", "to do: "+h)

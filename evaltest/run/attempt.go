@@ -255,6 +255,9 @@ func (o *one) failure(err error) *result.Error {
 		return nil
 	}
 	e := &result.Error{Kind: llm.KindOf(err), Message: err.Error()}
+	if known, ok := err.(*llm.Error); ok {
+		e.Message = known.Detail() // readers print the kind beside it
+	}
 	if n := len(e.Message); n > maxMessage {
 		e.Message = strings.ToValidUTF8(e.Message[:maxMessage], "") + fmt.Sprintf(" … (%d bytes more)", n-maxMessage)
 	}

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -344,4 +345,24 @@ func TestItemLongError(t *testing.T) {
 	rec := must(t, config(answers(turn{err: fmt.Errorf("%s", strings.Repeat("é", 20_000))})).Item(t.Context(), eggs, 0))
 	assert.Less(t, len(rec.Error.Message), 17_000)
 	assert.Contains(t, rec.Error.Message, " bytes more)")
+}
+
+// TestItemErrorKindOnce: a record has the kind beside the message, and readers
+// print both.
+func TestItemErrorKindOnce(t *testing.T) {
+	for _, r := range []struct {
+		name, reason string
+		err          error
+		want         result.Error
+	}{
+		{"model's", "", &llm.Error{Kind: llm.KindAuth, Provider: "openai", Status: 401, Message: "Wrong key"}, result.Error{Kind: llm.KindAuth, Status: 401, Message: "openai: HTTP 401: Wrong key"}},
+		{"recording's", "", &llm.Error{Kind: llm.KindMiss, Err: errors.New("no recording")}, result.Error{Kind: llm.KindMiss, Message: "no recording"}},
+		{"wrapped", "a sentence of the application's stays as it is", fmt.Errorf("routing: %w", &llm.Error{Kind: llm.KindMiss, Err: errors.New("no recording")}), result.Error{Kind: llm.KindMiss, Message: "routing: miss: no recording"}},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			rec := must(t, config(answers(turn{err: r.err})).Item(t.Context(), eggs, 0))
+			require.NotNil(t, rec.Error)
+			assert.Equal(t, r.want, *rec.Error, r.reason)
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/goevals/evals/llm"
@@ -27,6 +28,7 @@ type exchange struct {
 
 	secrets []string // of the request: not to be shown
 
+	url    *url.URL // that was called
 	status int
 	head   http.Header
 	body   []byte
@@ -40,7 +42,7 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	for k, vs := range x.header {
 		req.Header[http.CanonicalHeaderKey(k)] = vs
 	}
-	x.secrets = wire.Secrets(req)
+	x.secrets, x.url = wire.Secrets(req), req.URL
 	if !x.stream {
 		// go-openai sends no Accept of use otherwise.
 		req.Header.Set("Accept", "application/json")

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,10 +21,11 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// How much of a server's own words is kept, in bytes: of a message, and of a
-// code or another name.
+// How much of a server's own words is kept, in bytes: of a message, of a body
+// that has none, and of a code or another name.
 const (
 	maxMessage = 600
+	maxExcerpt = 400
 	maxCode    = 256
 )
 
@@ -110,22 +112,53 @@ func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
 	default:
 		out.Kind = kind(status, d)
 	}
+	if misplaced(ex, d) {
+		out.Message += " (" + called(ex) + ")"
+	}
+}
+
+// misplaced reports whether the base URL may be what is wrong: there is no such
+// path, or what lies there is a page for people.
+func misplaced(ex *exchange, d detail) bool {
+	switch ex.status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		text := strings.ToLower(d.code + d.message)
+		return !strings.Contains(text, "model") && !strings.Contains(text, "deployment")
+	case http.StatusOK:
+		return mediaType(ex.head) == "text/html"
+	}
+	return false
+}
+
+var versionPath = regexp.MustCompile(`/v\d`)
+
+// called names the URL that was asked, and says what base URLs look like if
+// this one does not.
+func called(ex *exchange) string {
+	u := *ex.url
+	u.RawQuery, u.User, u.Fragment = "", nil, ""
+	s := "POST " + cut(ex.mask(u.String()), 200)
+	if !versionPath.MatchString(u.Path) {
+		s += "; most servers want a base URL that ends in /v1"
+	}
+	return s
 }
 
 // describe says what came instead of an answer.
 func describe(why string, ex *exchange) string {
-	media := ex.head.Get("Content-Type")
-	if m, _, err := mime.ParseMediaType(media); err == nil {
-		media = m
-	}
-	if media == "" {
-		media = "none"
-	}
-	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, media)
+	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, cmp.Or(mediaType(ex.head), "none"))
 	if e := excerpt(ex.body, ex); e != "" {
 		s += fmt.Sprintf(": %q", e)
 	}
 	return s
+}
+
+func mediaType(h http.Header) string {
+	media := h.Get("Content-Type")
+	if m, _, err := mime.ParseMediaType(media); err == nil {
+		return m
+	}
+	return media
 }
 
 var tags = regexp.MustCompile(`(?s)<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>`)
@@ -137,7 +170,7 @@ func excerpt(b []byte, ex *exchange) string {
 		s = tags.ReplaceAllString(s, " ")
 	}
 	s = strings.Join(strings.Fields(s), " ")
-	return cut(s, 200)
+	return cut(s, maxExcerpt)
 }
 
 func cut(s string, most int) string {
@@ -202,6 +235,9 @@ func (d *detail) object(m map[string]any, depth int) {
 	for _, name := range []string{"message", "detail", "msg", "errors", "error_description"} {
 		if d.message == "" {
 			d.read(m[name], depth+1)
+			if where := place(m["loc"]); name == "msg" && d.message != "" && where != "" {
+				d.message = where + ": " + d.message
+			}
 		}
 	}
 	for _, name := range []string{"code", "status"} {
@@ -228,4 +264,14 @@ func (d *detail) object(m map[string]any, depth int) {
 			d.inner, _ = in["code"].(string)
 		}
 	}
+}
+
+// place is where in the request a validator found a fault: body.tools.0.type.
+func place(loc any) string {
+	list, _ := loc.([]any)
+	var names []string
+	for _, e := range list {
+		names = append(names, fmt.Sprint(e))
+	}
+	return strings.Join(names, ".")
 }

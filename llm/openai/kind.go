@@ -48,7 +48,7 @@ func init() {
 		llm.KindBlocked:    "content_filter content_policy_violation responsible_ai_policy_violation moderation_blocked data_inspection_failed",
 		llm.KindNotFound:   "model_not_found deployment_not_found unknown_model not_found_error",
 		llm.KindRateLimit:  "rate_limit_exceeded rate_limit_error rate_limit_reached too_many_requests resource_exhausted requests tokens throttling_exception",
-		llm.KindServer:     "server_error internal_error internal_server_error internal service_unavailable service_unavailable_error unavailable overloaded_error engine_overloaded api_error server_overloaded upstream_error deadline_exceeded timeout_error",
+		llm.KindServer:     "server_error internal_error internal_server_error internal service_unavailable service_unavailable_error unavailable overloaded_error engine_overloaded server_overloaded upstream_error deadline_exceeded timeout_error",
 		llm.KindBadRequest: "unsupported_parameter unsupported_value invalid_value missing_required_parameter invalid_type",
 	} {
 		for _, c := range strings.Fields(codes) {
@@ -58,6 +58,7 @@ func init() {
 	byType[fold("invalid_request_error")] = llm.KindBadRequest
 	byType[fold("invalid_argument")] = llm.KindBadRequest
 	byType[fold("BadRequestError")] = llm.KindBadRequest
+	byType[fold("api_error")] = llm.KindServer
 }
 
 func fold(s string) string {

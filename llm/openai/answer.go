@@ -2,12 +2,11 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"strings"
-
-	"github.com/shopspring/decimal"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
@@ -168,7 +167,7 @@ func (a *answer) add(data []byte, whole bool) error {
 	for _, u := range []json.RawMessage{c.Groq.Usage, c.Usage} {
 		if len(u) > 0 && string(u) != "null" {
 			a.usage, a.usageWarnings = wire.ReadUsage(u)
-			a.cost = reportedCost(u)
+			a.cost = cmp.Or(wire.ReadCost(u), a.cost)
 		}
 	}
 	for _, ch := range c.Choices {
@@ -349,19 +348,4 @@ func finishReason(s string) llm.FinishReason {
 		return llm.FinishRefusal
 	}
 	return llm.FinishReason(s)
-}
-
-// reportedCost is usage.cost, which OpenRouter and others report in USD.
-func reportedCost(usage json.RawMessage) string {
-	var u struct {
-		Cost json.Number `json:"cost"`
-	}
-	if json.Unmarshal(usage, &u) != nil || u.Cost == "" {
-		return ""
-	}
-	d, err := decimal.NewFromString(u.Cost.String())
-	if err != nil || d.IsNegative() || d.Exponent() < -40 || d.Exponent() > 20 {
-		return ""
-	}
-	return d.String()
 }

@@ -69,7 +69,7 @@ func (c *call) end(s WatchState, at time.Duration, err error) {
 		cp.update(func(g *Captured) {
 			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed
 			g.FirstToken, g.Finish, g.Model, g.ID = s.FirstToken, s.Finish, s.Model, s.ID
-			g.Usage, g.Warnings = s.Usage, s.Warnings
+			g.Usage, g.CostUSD, g.Warnings = s.Usage, s.CostUSD, s.Warnings
 		})
 	}
 	c.logCall(s, at, err)
@@ -83,7 +83,7 @@ func (c *call) logCall(s WatchState, at time.Duration, err error) {
 	c.once.Do(func() {
 		llm.LogCall(c.ctx, llm.Call{
 			Response: llm.Response{
-				Finish: llm.FinishReason(c.mask(s.Finish)), Usage: s.Usage, Model: c.mask(s.Model), ID: c.mask(s.ID),
+				Finish: llm.FinishReason(c.mask(s.Finish)), Usage: s.Usage, CostUSD: s.CostUSD, Model: c.mask(s.Model), ID: c.mask(s.ID),
 				Timing:   llm.Timing{Start: c.start, FirstToken: s.FirstToken, Total: at},
 				Replayed: c.replayed, Warnings: maskAll(s.Warnings, c.secrets),
 			},

@@ -51,9 +51,11 @@ type Captured struct {
 	End        time.Duration // the body ended, broke or was closed
 	// Replayed says that a recording answered.
 	Replayed bool
-	// Usage, Whole, Finish, Model and ID are what the transport read from the
-	// answer. Whole says that it ended as an answer should: see [Watch].
+	// Usage, CostUSD, Whole, Finish, Model and ID are what the transport read
+	// from the answer. CostUSD is an exact decimal, "" if the provider says
+	// nothing. Whole says that it ended as an answer should: see [Watch].
 	Usage     llm.Usage
+	CostUSD   string
 	Whole     bool
 	Finish    string
 	Model, ID string

@@ -14,7 +14,7 @@
 //  2. Give the SDK that client, once, where it is made: with go-openai it is
 //     ClientConfig.HTTPClient, with genai ClientConfig.HTTPClient as well.
 //  3. Make calls with the context that the framework gave you. Each call is
-//     then logged to the context's [llm.CallLog] with its usage and timing,
+//     then logged to the context's [llm.CallLog] with its usage, cost and timing,
 //     once, and is recorded and replayed if the run has a cassette. With any
 //     other context nothing changes.
 //  4. Where needed, derive a context: [WithCapture] to see one call,

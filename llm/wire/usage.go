@@ -29,8 +29,9 @@ func ReadUsage(raw json.RawMessage) (llm.Usage, []string) {
 // chunk, cumulatively: the last value of a field wins, and a field that the
 // last chunk lacks keeps its earlier value.
 type usageCounts struct {
-	n   map[string]int64
-	bad map[string]string
+	n    map[string]int64
+	bad  map[string]string
+	cost string // in USD
 }
 
 // merge reads one usage object; what is not an object is ignored if it is
@@ -43,6 +44,9 @@ func (c *usageCounts) merge(raw json.RawMessage) {
 	if err := json.Unmarshal(raw, &m); err != nil {
 		c.note("usage", raw)
 		return
+	}
+	if usd := cost(m["cost"]); usd != "" {
+		c.cost = usd
 	}
 	for _, name := range usageFields {
 		c.read(name, m[name])

@@ -50,6 +50,7 @@ type WatchState struct {
 	Finish    string
 	Model, ID string
 	Usage     llm.Usage
+	CostUSD   string // what the provider says the call cost; "" if nothing
 	Warnings  []string
 }
 
@@ -154,6 +155,7 @@ func (w *Watch) State() WatchState {
 	s := w.s
 	var warns []string
 	s.Usage, warns = w.counts.usage()
+	s.CostUSD = w.counts.cost
 	s.Warnings = append(s.Warnings, warns...)
 	if w.cut || w.split.tooLong {
 		s.Warnings = append(s.Warnings, "usage is unknown: the answer is too long to be read along")

@@ -12,8 +12,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// pack writes the compressed form of src to dst, through a temporary file.
-func pack(src, dst string) error {
+// pack writes the compressed form of src to dst, through a temporary file, and
+// asks ready before that gets its name.
+func pack(src, dst string, ready func() error) error {
 	in, err := os.Open(src)
 	if err != nil {
 		return err
@@ -29,7 +30,10 @@ func pack(src, dst string) error {
 		if _, err := io.Copy(z, in); err != nil {
 			return err
 		}
-		return z.Close()
+		if err := z.Close(); err != nil {
+			return err
+		}
+		return ready()
 	})
 }
 

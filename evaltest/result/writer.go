@@ -103,7 +103,7 @@ func (w *Writer) Close(end End) error {
 	end.Finished = end.Finished.UTC()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := w.finish(func() error {
+	synced, err := w.finish(func() error {
 		var line bytes.Buffer
 		if err := encodeEnd(&line, end); err != nil {
 			return err
@@ -113,7 +113,11 @@ func (w *Writer) Close(end End) error {
 	if err != nil {
 		return err
 	}
-	if err := w.compress(); err != nil {
+	err = w.compress(synced)
+	if err := synced(); err != nil {
+		return err
+	}
+	if err != nil {
 		w.warnings = append(w.warnings, fmt.Errorf("result: journal %s stays uncompressed: %w", w.path, err))
 	}
 	return nil
@@ -124,44 +128,56 @@ func (w *Writer) Close(end End) error {
 func (w *Writer) Abort() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.finish(func() error { return nil }); err != nil {
+	synced, err := w.finish(func() error { return nil })
+	if err != nil {
 		return err
 	}
-	if err := w.commits.file.Close(); err != nil {
-		return &WriteError{Path: w.path, Op: "close", Records: w.commits.records, Err: err}
-	}
-	return nil
-}
-
-// finish runs last, stops the committer and syncs the file. It closes the file
-// only if it fails.
-func (w *Writer) finish(last func() error) error {
-	if w.closed {
-		return ErrClosed
-	}
-	w.closed = true
-	err := last()
-	if had := w.commits.stop(ErrClosed); err == nil {
-		err = had
-	}
-	f := w.commits.file
-	if e := f.Sync(); e != nil && err == nil {
-		err = &WriteError{Path: w.path, Op: "sync", Records: w.commits.records, Err: e}
-	}
-	if err != nil {
-		f.Close()
+	err = synced()
+	if e := w.commits.file.Close(); e != nil && err == nil {
+		err = &WriteError{Path: w.path, Op: "close", Records: w.commits.records, Err: e}
 	}
 	return err
 }
 
+// finish runs last, stops the committer and begins to sync the file; synced
+// waits for that and returns what it came to. If finish fails, the file is
+// synced and closed.
+func (w *Writer) finish(last func() error) (synced func() error, err error) {
+	if w.closed {
+		return nil, ErrClosed
+	}
+	w.closed = true
+	err = last()
+	if had := w.commits.stop(ErrClosed); err == nil {
+		err = had
+	}
+	f, done := w.commits.file, make(chan error, 1)
+	go func() { done <- f.Sync() }()
+	synced = sync.OnceValue(func() error {
+		if err := <-done; err != nil {
+			return &WriteError{Path: w.path, Op: "sync", Records: w.commits.records, Err: err}
+		}
+		return nil
+	})
+	if err != nil {
+		_ = synced()
+		f.Close()
+		return nil, err
+	}
+	return synced, nil
+}
+
 // compress replaces the plain file and closes it. The order is such that a
 // crash leaves the plain file, or both with the same content (readers prefer
-// plain). The file stays open, and so locked, until it is gone: a process that
-// resumes it in between would write to a file without a name.
-func (w *Writer) compress() error {
+// plain): the compressed one gets its name when the disk has the plain one,
+// which it does while this compresses. The file stays open, and so locked,
+// until it is gone: a process that resumes it in between would write to a file
+// without a name.
+func (w *Writer) compress(synced func() error) error {
 	f := w.commits.file
 	packed := w.path + ".gz"
-	if err := pack(w.path, packed); err != nil {
+	if err := pack(w.path, packed, synced); err != nil {
+		_ = synced() // before f is closed
 		f.Close()
 		return err
 	}

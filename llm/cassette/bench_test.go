@@ -13,8 +13,23 @@ import (
 	"github.com/goevals/evals/llm/llmtest"
 )
 
-// BenchmarkReplay opens a cassette of 3,000 streamed interactions and replays
-// them all, once an iteration, without an SDK on top.
+// BenchmarkReplay compares three things, once an iteration each, all over one
+// cassette of 3,000 streamed interactions (0.9 KB asked, 10 KB in 64 events
+// answered):
+//
+//   - replay: open the file, replay every call, close;
+//   - open: open the file and close it, which is the part of replay that reads
+//     and indexes it;
+//   - off: make the same calls through the same cassette with mode off, which a
+//     server in this process answers over memory.
+//
+// The calls are made with net/http from 16 goroutines, without an SDK on top,
+// so that neither replay nor off holds what an SDK takes to encode and decode.
+//
+// Measured on two cores of a shared AMD EPYC, the three interleaved, as medians
+// of five: replay 480 µs a call, of which open 200 µs, against 900 µs with off;
+// 43 KB allocated a call, against 61 KB. The machine was busy: only the ratios
+// mean anything. Replay takes about half of what the in-memory server does.
 func BenchmarkReplay(b *testing.B) {
 	const n = 3000
 	path := filepath.Join(b.TempDir(), "c.jsonl.gz")
@@ -53,9 +68,22 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	pass(cassette.Record)
-	b.ReportAllocs()
-	for b.Loop() {
-		pass(cassette.Replay)
+	open := func() {
+		c, err := cassette.Open(path, cassette.Options{})
+		if err != nil || c.Stats().Entries != n {
+			b.Fatal(err, c.Stats())
+		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/call")
+	for _, r := range []struct {
+		name string
+		once func()
+	}{{"replay", func() { pass(cassette.Replay) }}, {"open", open}, {"off", func() { pass(cassette.Off) }}} {
+		b.Run(r.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r.once()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/call")
+		})
+	}
 }

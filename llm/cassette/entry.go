@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -35,7 +37,7 @@ type entry struct {
 	Status  int             `json:"status"`
 	Header  http.Header     `json:"header,omitempty"`
 	// Body is the answer's; one that is not UTF-8 is in Bytes.
-	Body  string `json:"body,omitempty"`
+	Body  text   `json:"body,omitempty"`
 	Bytes []byte `json:"body_base64,omitempty"`
 	// At are pairs of a length and the milliseconds after which that much of
 	// the body had come. Total is when it had ended.
@@ -66,11 +68,11 @@ func (e *entry) finish() error {
 	} else {
 		e.canon = e.Plain
 	}
-	e.body = e.Bytes
-	if e.Bytes == nil {
-		e.body = []byte(e.Body)
+	e.body = e.Body
+	if e.Bytes != nil {
+		e.body = e.Bytes
 	}
-	e.Body, e.Bytes = "", nil // one copy is enough
+	e.Body, e.Bytes = nil, nil // one name is enough
 	prev := wire.Mark{}
 	for _, a := range e.At {
 		m := wire.Mark{End: int(a[0]), At: fromMS(a[1])}
@@ -88,7 +90,7 @@ func (e *entry) finish() error {
 func (e *entry) encode() ([]byte, error) {
 	out := *e
 	if utf8.Valid(e.body) {
-		out.Body = string(e.body)
+		out.Body = e.body
 	} else {
 		out.Bytes = e.body
 	}
@@ -102,6 +104,26 @@ func (e *entry) encode() ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
+}
+
+// text is a JSON string that is kept as bytes: bodies are long, and are read
+// as bytes.
+type text []byte
+
+// UnmarshalJSON makes the only copy.
+func (t *text) UnmarshalJSON(b []byte) error {
+	var err error
+	*t, err = jsontext.AppendUnquote(nil, b)
+	return err
+}
+
+// MarshalJSON writes what a string is written as.
+func (t text) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(string(t))
+	return b.Bytes(), err
 }
 
 func toMS(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }

@@ -56,8 +56,10 @@ func read(r io.Reader, path string) ([]*entry, error) {
 	}
 	var entries []*entry
 	var torn *tornError
+	var line []byte
 	for n := 1; ; n++ {
-		line, err := br.ReadBytes('\n')
+		var err error
+		line, err = readLine(br, line)
 		text := bytes.TrimSpace(line)
 		if torn != nil && len(text) > 0 {
 			// A bad line with good ones after it is no torn end.
@@ -87,6 +89,18 @@ func read(r io.Reader, path string) ([]*entry, error) {
 				return entries, bad
 			}
 			return nil, bad
+		}
+	}
+}
+
+// readLine is br.ReadBytes('\n') into buf: entries keep nothing of their line.
+func readLine(br *bufio.Reader, buf []byte) ([]byte, error) {
+	buf = buf[:0]
+	for {
+		piece, err := br.ReadSlice('\n')
+		buf = append(buf, piece...)
+		if err != bufio.ErrBufferFull {
+			return buf, err
 		}
 	}
 }

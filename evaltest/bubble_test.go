@@ -331,7 +331,8 @@ func TestReserve(t *testing.T) {
 		last, cut, strayFor time.Duration // before the deadline, and for how long
 	}{
 		{"ten minutes", 10 * time.Minute, 10 * time.Minute, 30 * time.Second, 15 * time.Second, 5 * time.Second},
-		{"three seconds", 3 * time.Second, 3 * time.Second, 300 * time.Millisecond, 150 * time.Millisecond, 75 * time.Millisecond},
+		{"three seconds", 3 * time.Second, 3 * time.Second, 750 * time.Millisecond, 375 * time.Millisecond, 187500 * time.Microsecond},
+		{"eight seconds", 8 * time.Second, 8 * time.Second, time.Second, 500 * time.Millisecond, 250 * time.Millisecond},
 		{"late in a long test", 20 * time.Second, 10 * time.Minute, 10 * time.Second, 5 * time.Second, 2500 * time.Millisecond},
 		{"timeout unknown", time.Minute, 0, 6 * time.Second, 3 * time.Second, 1500 * time.Millisecond},
 		{"too late", -time.Second, time.Minute, 0, 0, 0},

@@ -102,6 +102,7 @@ func (r *runner) file(t *testing.T, rep *Report, text string) (err error) {
 	}
 	path := beside(rep.Journal, ".txt")
 	if e := os.WriteFile(path, []byte(text), 0o600); e != nil {
+		os.Remove(path) // the part of it that a full disk took
 		err = fmt.Errorf("summary not written: %w", e)
 	}
 	if r.h.testFlag("artifacts") == "true" && t != nil {

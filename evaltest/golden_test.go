@@ -36,6 +36,7 @@ func TestOutput(t *testing.T) {
 		{name: "hostile-verbose", reason: "nor in the line of a correct item", scenario: "hostile accepted", args: []string{"-test.v"}},
 		{name: "dead-endpoint", reason: "T12: nothing passes, the cause is told once, the rest is not tried", scenario: "dead endpoint", code: 1},
 		{name: "second-run", reason: "refused", scenario: "second run", code: 1},
+		{name: "bubble", reason: "refused before anything is written", scenario: "bubble", code: 1},
 		{name: "name-taken", reason: "an item under another name could not be found by -run", scenario: "name taken", code: 1},
 		{name: "nil-dataset", reason: "misuse", scenario: "nil dataset", code: 1},
 		{name: "nil-strategy", reason: "misuse", scenario: "nil strategy", code: 1},

@@ -60,13 +60,15 @@ type reserve struct {
 
 // reserveFor keeps 10% of the test binary's whole time, at most 30 seconds, to
 // end the run in order: half of it for items in flight, half for the files and
-// the summary. A test that begins late has less and keeps at most half.
+// the summary. Of a short time it keeps more, a quarter up to a second: a busy
+// machine needs that. A test that begins late has less and keeps at most half.
 func reserveFor(now, deadline time.Time, timeout time.Duration) reserve {
 	left := deadline.Sub(now)
 	if timeout <= 0 {
 		timeout = left
 	}
-	keep := max(0, min(30*time.Second, timeout/10, left/2))
+	keep := max(timeout/10, min(timeout/4, time.Second))
+	keep = max(0, min(keep, 30*time.Second, left/2))
 	return reserve{
 		last: deadline.Add(-keep), cut: deadline.Add(-keep / 2),
 		stray: min(strayGrace, keep/4), files: deadline.Add(-keep / 8), deadline: deadline,

@@ -2,9 +2,11 @@ package evaltest
 
 import (
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -99,6 +101,17 @@ func (h *hooks) verbose() bool {
 
 // json reports go test -json.
 func (h *hooks) json() bool { return h.testFlag("v") == "test2json" }
+
+// narrowing names the flags that leave subtests out, with their values.
+func (h *hooks) narrowing() string {
+	var flags []string
+	for _, name := range []string{"run", "skip"} {
+		if v := h.testFlag(name); v != "" {
+			flags = append(flags, fmt.Sprintf("-%s %q", name, v))
+		}
+	}
+	return strings.Join(flags, " with ")
+}
 
 type ttyFile struct{ *os.File }
 

@@ -59,35 +59,63 @@ func openJournal(s *settings, dir string, h result.Header, remember bool) (*jour
 	if remember {
 		if err := result.SetLatest(dir, path); err != nil {
 			w.Abort()
-			return nil, err
+			os.Remove(path) // it holds nothing, and would be the newest
+			return nil, fmt.Errorf("%w; free some space there, or choose another folder with -evaltest.dir or EVALTEST_DIR", err)
 		}
 	}
 	return &journal{w: w}, nil
 }
 
 func resumeJournal(path, dir string, h result.Header) (*journal, error) {
+	var err error
 	if path == latest {
-		var err error
-		if path, err = result.Latest(dir); err != nil {
-			return nil, fmt.Errorf("resume: %w", err)
-		}
-		j, err := result.Read(path)
-		if err != nil {
-			return nil, fmt.Errorf("resume: %w", err)
-		}
-		if j.End != nil && j.End.Complete && len(carry(j)) == len(j.Records) {
-			return nil, fmt.Errorf("resume: the latest journal, %s, is complete: nothing is left to run; run without resume, or name another journal", path)
-		}
+		path, err = latestUnfinished(dir)
+	}
+	if err == nil {
+		err = ofThisRun(path, h) // before Append, which unpacks the file
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resume: %w", err)
 	}
 	w, j, err := result.Append(path)
 	if err != nil {
 		return nil, fmt.Errorf("resume: %w", err)
 	}
-	if err := sameRun(j.Header, h); err != nil {
-		w.Abort()
-		return nil, fmt.Errorf("resume: journal %s is of another run: %w; run without resume, or put back what it had", path, err)
-	}
 	return &journal{w: w, carried: carry(j), spent: again(j), repaired: j.Warnings}, nil
+}
+
+// latestUnfinished returns the latest journal of dir. One that is complete is
+// refused: a Resume that was left in place would show old answers for ever. A
+// plain one is not, although it may be complete: its run was killed while it
+// closed it, and nobody has seen what it came to.
+func latestUnfinished(dir string) (string, error) {
+	path, err := result.Latest(dir)
+	if err != nil {
+		return "", err
+	}
+	j, err := result.Read(path)
+	if err != nil {
+		return "", err
+	}
+	closed := strings.HasSuffix(path, ".gz")
+	if closed && j.End != nil && j.End.Complete && len(carry(j)) == len(j.Records) {
+		return "", fmt.Errorf("the latest journal, %s, is complete: nothing is left to run; run without resume, or name another journal", path)
+	}
+	return path, nil
+}
+
+// ofThisRun reports why the journal's answers must not be mixed with those of a
+// run that h describes.
+func ofThisRun(path string, h result.Header) error {
+	r, err := result.Open(path)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	if err := sameRun(r.Header(), h); err != nil {
+		return fmt.Errorf("journal %s is of another run: %w; run without resume, or put back what it had", path, err)
+	}
+	return nil
 }
 
 // carry returns the records that need not run again.
@@ -204,6 +232,15 @@ func failedIDs(dir string, ds *dataset.Dataset) ([]string, error) {
 		return nil, fmt.Errorf("failed: none of the %d items that were not correct in the latest journal, %s, is in the dataset any more", len(bad), path)
 	}
 	return ids, nil
+}
+
+// cause is the innermost error: all that the log of an item needs to say of a
+// journal that could not be written, for the run's end says the rest.
+func cause(err error) error {
+	for errors.Unwrap(err) != nil {
+		err = errors.Unwrap(err)
+	}
+	return err
 }
 
 // beside returns the path of a file that belongs to a journal.

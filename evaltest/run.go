@@ -125,11 +125,15 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 	if err := claim(t); err != nil {
 		return nil, err
 	}
+	deadline, err := deadlineOf(h, t)
+	if err != nil {
+		return nil, err
+	}
 	r := newRunner(h, p, t.Name(), ds, s, set)
 	r.plan = newPlan(r.test, ds, set.samples, newNameFilter(h.testFlag("run"), h.testFlag("skip")))
 	r.asserts = set.gate.MinAccuracy == nil || r.narrowed()
 	if r.plan.selected == 0 {
-		return nil, fmt.Errorf("-run %q and -skip %q leave none of the %d items: an item's subtest is named like %s", h.testFlag("run"), h.testFlag("skip"), ds.Len(), r.example())
+		return nil, fmt.Errorf("%s leaves none of the %d items: an item's subtest is named like %s", h.narrowing(), ds.Len(), r.example())
 	}
 	if r.live {
 		uncache(flag.CommandLine)
@@ -137,7 +141,19 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 	if err := r.open(ds, s, true); err != nil {
 		return nil, err
 	}
-	return r.all(t), nil
+	return r.all(t, deadline), nil
+}
+
+// deadlineOf returns when testing ends the process; zero for never. The T of a
+// synctest bubble has none and panics, as it does when a subtest is run.
+func deadlineOf(h *hooks, t *testing.T) (deadline time.Time, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%v: the T of a synctest bubble runs no subtests; call Run outside of it, and synctest.Test in the strategy if it needs one", p)
+		}
+	}()
+	deadline, _ = h.deadline(t)
+	return deadline, nil
 }
 
 // prepare refuses what cannot be run, before anything is billed.

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -112,6 +113,9 @@ var scenarios = map[string]func(*testing.T){
 	"second run": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 2), answers{}, exact)
 		evaltest.Run(t, capitals(t, 2), answers{}, exact)
+	},
+	"bubble": func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { evaltest.Run(t, capitals(t, 2), answers{}, exact) })
 	},
 	"name taken": func(t *testing.T) {
 		t.Run("spain", func(*testing.T) {})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/goevals/evals/evaltest/batch"
 	"github.com/goevals/evals/evaltest/report"
@@ -30,9 +31,9 @@ const (
 // failure belong to its own subtest, and their number has nothing to do with
 // -test.parallel. With t.Parallel an item would cost five times as much time
 // and thirteen times the memory.
-func (r *runner) all(t *testing.T) *Report {
+func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	var res reserve
-	if deadline, ok := r.h.deadline(t); ok {
+	if !deadline.IsZero() {
 		res = r.bound(deadline)
 	}
 	unwatch := r.h.watch(r.gov)
@@ -92,7 +93,7 @@ func (r *runner) subtest(t *testing.T, crew *run.Crew, u unit) (e ending) {
 		} else {
 			var err error
 			if rec, err = crew.Item(u.item, u.sample); err != nil {
-				write(st, r.site, "not recorded: "+report.Escape(err.Error(), 0))
+				write(st, r.site, "not recorded: "+report.Escape(cause(err).Error(), 0))
 				st.Fail()
 			}
 		}

@@ -111,7 +111,11 @@ func Evaluate(c Counts, cfg Config, narrowed bool) []Decision {
 		ds = append(ds, Decision{Complete, Failed, fmt.Sprintf("%d of %s never ran; resume the run to finish it", c.NotRun, c.answers())})
 	}
 	if c.Total > 0 && c.Errored > 0 && c.Errored+c.NotRun == c.Total {
-		ds = append(ds, Decision{Answered, Failed, fmt.Sprintf("all %s that ran ended in an error: the model was not reached or could not be used", plural(c.Errored, "answer"))})
+		ran := "the only answer"
+		if c.Errored > 1 {
+			ran = fmt.Sprintf("all %d answers", c.Errored)
+		}
+		ds = append(ds, Decision{Answered, Failed, ran + " that ran ended in an error: the model was not reached or could not be used"})
 	}
 	if cfg.MinAccuracy != nil {
 		ds = append(ds, minAccuracy(c, *cfg.MinAccuracy, narrowed))

@@ -125,7 +125,7 @@ func (s *Summary) add(r *result.Record, resumed bool) {
 	s.addVerdict(r)
 	s.addCalls(r)
 	s.addTimes(r, resumed)
-	if r.Error != nil && !correct {
+	if r.Error != nil && !correct && r.Outcome != result.NotRun { // that is why the run stopped, told already
 		s.addError(r)
 	}
 	for _, w := range distinctWarnings(r) {

@@ -218,3 +218,11 @@ func BenchmarkAdd(b *testing.B) {
 		s.Add(rs[i%len(rs)])
 	}
 }
+
+// TestNotRunIsNoError: why a run stopped is told once, not as an error of every
+// item that it cut.
+func TestNotRunIsNoError(t *testing.T) {
+	cut := record(0, result.NotRun)
+	cut.Error = &result.Error{Kind: llm.KindCanceled, Message: "interrupted in attempt 1: SIGINT"}
+	assert.Empty(t, statsOf(report.Labels{}, []*result.Record{cut}).Errors)
+}

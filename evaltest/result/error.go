@@ -41,6 +41,8 @@ func (e *WriteError) Error() string {
 		do = "the folder cannot be written to: make it writable or choose another one"
 	case errors.Is(e.Err, fs.ErrExist):
 		do = "a journal is never overwritten: choose another path, or append to this one"
+	case e.Op == "create":
+		do = "put that right, or choose another folder"
 	}
 	if e.Op == "create" {
 		return fmt.Sprintf("result: create journal %s: %v: %s", e.Path, e.Err, do)

@@ -9,6 +9,9 @@ import (
 // more often than that chooses nothing.
 const maxStated = 200
 
+// maxPhrases is how many phrases that may choose one reply may have.
+const maxPhrases = 5000
+
 // A statement is one claim of several in a text. turn says that it takes back
 // what was stated before it.
 type statement struct {
@@ -100,6 +103,15 @@ func (h *history) last() string {
 // eachStatement calls yield with each claim that a phrase of c makes, in
 // order, until it returns false. It returns the first hedge.
 func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge claim) {
+	phrases := 0
+	read := func(end int, name string, turn, text bool) bool {
+		if phrases++; phrases > maxPhrases {
+			yield(statement{claim: claim{kind: claimAmbiguous, why: "the reply has too many phrases that may choose"}})
+			return false
+		}
+		s, ok := stated(c, end, name, turn, text, o)
+		return !ok || yield(s)
+	}
 	var h history
 	fresh := true
 	listEnd := 0
@@ -107,13 +119,13 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 		r, size := utf8.DecodeRuneInString(c[i:])
 		if !isWordRune(r) || isUnspaced(r) {
 			if phrase := hanPhrase(c[i:]); phrase != "" {
-				if s, ok := stated(c, i+len(phrase), phrase, false, true, o); ok && !yield(s) {
+				if !read(i+len(phrase), phrase, false, true) {
 					return hedge
 				}
 			}
 			fresh = fresh || strings.ContainsRune(".,;:!?\n(→∴", r)
 			if r == '→' || r == '∴' || r == '>' && i > 0 && c[i-1] == '=' {
-				if s, ok := stated(c, i+size, string(r), true, false, o); ok && !yield(s) {
+				if !read(i+size, string(r), true, false) {
 					return hedge
 				}
 			}
@@ -143,7 +155,7 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 		h.add(token{low, i, end, fresh})
 		fresh = false
 		if name, turn, text := h.cue(c[end:]); name != "" && (turn || !h.denied()) {
-			if s, ok := stated(c, end, name, turn, text, o); ok && !yield(s) {
+			if !read(end, name, turn, text) {
 				return hedge
 			}
 		}
@@ -182,7 +194,7 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 		return statement{}, false
 	}
 	s = lineOf(s)
-	if len(o.texts) == 0 && !hasLoneLetter(s) {
+	if !hasLoneLetter(s) && !o.mayName(s) {
 		return statement{}, false
 	}
 	got := readClaim(s, o)

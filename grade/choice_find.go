@@ -70,6 +70,9 @@ func lastMarked(t string, o choiceOptions) (c claim, after int) {
 	marks := choiceMarks(t, o)
 	for i := len(marks) - 1; i >= 0; i-- {
 		m := marks[i]
+		if choiceDoubted(t, m, o) {
+			continue
+		}
 		payload := t[m.end:min(m.stop, m.end+maxPayload)]
 		c := readClaim(undress(payload), o)
 		if c.kind == claimNothing {
@@ -147,13 +150,15 @@ func choiceMarks(t string, o choiceOptions) []answerMark {
 		marks = append(marks, m)
 	}
 	marks = append(marks, otherMarks(t)...)
+	taken := make(map[int]bool, len(marks))
+	for _, m := range marks {
+		taken[m.start] = true
+	}
 	for _, m := range foreignMarks(t) {
-		same := func(other answerMark) bool { return other.start == m.start }
-		if !slices.ContainsFunc(marks, same) {
+		if !taken[m.start] {
 			marks = append(marks, m)
 		}
 	}
-	marks = slices.DeleteFunc(marks, func(m answerMark) bool { return choiceDoubted(t, m, o) })
 	for _, m := range lineMarks(t, o) {
 		end := m.start + len(lineOf(t[m.start:]))
 		inside := func(other answerMark) bool { return other.start >= m.start && other.start < end }

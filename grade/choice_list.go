@@ -235,13 +235,16 @@ func readText(head, line, whole string, o choiceOptions) claim {
 	if len(o.texts) == 0 {
 		return readParen(head, o)
 	}
+	const short = 1 << 12 // longer lines hold an answer only at their beginning
+	if !o.mayName(whole[:min(len(whole), short)]) && !o.mayName(line[:min(len(line), short)]) {
+		return claim{}
+	}
 	by := func(set choiceSet, text string) claim {
 		if set.size() > 1 {
 			return claim{kind: claimAmbiguous, text: text, why: "several options have the text " + quote(text)}
 		}
 		return claim{kind: claimChoice, set: set, text: text, how: "an option's text"}
 	}
-	const short = 1 << 12 // longer lines hold an answer only at their beginning
 	candidates := append([]string{line, head}, suffixes(line, head)...)
 	if len(whole) <= short {
 		candidates = append(candidates, whole)

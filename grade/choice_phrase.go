@@ -3,6 +3,7 @@ package grade
 import (
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // The words of the phrases that choose. A phrase is found by its last word.
@@ -86,7 +87,8 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 func (h *history) correction(w, prev, rest string) (name string, turn, text bool) {
 	switch w {
 	case "no":
-		if r := strings.TrimLeft(rest, " "); r == "" || strings.ContainsRune(",.;:!-–—\n", []rune(r)[0]) {
+		r, size := utf8.DecodeRuneInString(strings.TrimLeft(rest, " "))
+		if size == 0 || strings.ContainsRune(",.;:!-–—\n", r) {
 			return w, true, true
 		}
 	case "actually", "wait", "correction", "sorry", "rather", "instead", "hmm", "oops":

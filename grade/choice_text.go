@@ -96,6 +96,9 @@ func (o choiceOptions) textAt(s string, i int) int {
 		return 0
 	}
 	key := o.texts[i].strict
+	if s == "" || isASCIIWord(s[0]) && isASCIIWord(key[0]) && s[0]|0x20 != key[0]|0x20 {
+		return 0 // most, without making s normal
+	}
 	s = s[:min(len(s), 4*len(key)+64)]
 	norm := normal(s, false)
 	if !strings.HasPrefix(norm, key) || !endsWord(norm, len(key)) {
@@ -113,6 +116,8 @@ func (o choiceOptions) textAt(s string, i int) int {
 	}
 	return low
 }
+
+func isASCIIWord(c byte) bool { return isASCIILetter(c) || '0' <= c && c <= '9' }
 
 // atStart returns the option whose text s begins with, and its length; the
 // longest of several.
@@ -133,6 +138,21 @@ func (o choiceOptions) behindText(s string, i int) string {
 		return strings.TrimLeft(s[n:], " \t")
 	}
 	return ""
+}
+
+// mayName reports whether s may hold the text of an option: it is cheaper to
+// ask once than to compare every part of s.
+func (o choiceOptions) mayName(s string) bool {
+	if len(o.texts) == 0 {
+		return false
+	}
+	norm, loose := normal(s, false), looseKey(s)
+	for _, t := range o.texts {
+		if strings.Contains(norm, t.strict) || strings.Contains(loose, t.loose) {
+			return true
+		}
+	}
+	return false
 }
 
 // named returns the options whose texts stand anywhere in norm, which is

@@ -350,10 +350,12 @@ func TestStreamsReuseConnections(t *testing.T) {
 	const calls = 20
 	dials := func(t *testing.T, wrap func(http.RoundTripper) http.RoundTripper) int64 {
 		var n atomic.Int64
+		read := make(chan struct{}, 1) // the client has come to [DONE]
 		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, llmtest.Text("a")+llmtest.Finish("stop")+llmtest.Done)
 			w.(http.Flusher).Flush()
+			<-read
 			tick := time.NewTimer(time.Millisecond) // servers end the body a moment later
 			<-tick.C
 		}))
@@ -364,6 +366,7 @@ func TestStreamsReuseConnections(t *testing.T) {
 		}
 		srv.Start()
 		defer srv.Close()
+		defer close(read) // Close waits for handlers
 		base := &http.Transport{}
 		defer base.CloseIdleConnections()
 		client := &http.Client{Transport: wrap(base)}
@@ -376,6 +379,7 @@ func TestStreamsReuseConnections(t *testing.T) {
 				require.NoError(t, err)
 				got += string(buf[:k])
 			}
+			read <- struct{}{}
 			resp.Body.Close()
 		}
 		return n.Load()
@@ -383,8 +387,8 @@ func TestStreamsReuseConnections(t *testing.T) {
 	bare := dials(t, func(rt http.RoundTripper) http.RoundTripper { return rt })
 	wired := dials(t, func(rt http.RoundTripper) http.RoundTripper { return wire.Transport{Base: rt} })
 	t.Logf("%d streamed calls: %d dials bare, %d over wire", calls, bare, wired)
-	assert.Equal(t, int64(1), wired)
-	assert.Greater(t, bare, wired, "without the drain most calls dial anew; if this fails, net/http has learnt it")
+	assert.LessOrEqual(t, wired, int64(3), "one, but for moments that a busy machine makes long")
+	assert.Greater(t, bare, 2*wired, "without the drain most calls dial anew; if this fails, net/http has learnt it")
 }
 
 func TestDrainIsBounded(t *testing.T) {

@@ -140,6 +140,26 @@ func TestCrewStops(t *testing.T) {
 	})
 }
 
+// TestCrewStopsDeaf: the end of its context is noticed when it comes, and a
+// strategy that ignores it has the grace from then on.
+func TestCrewStopsDeaf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := config(answers(says("18"), turn{take: time.Hour, deaf: true}))
+		c.AttemptTimeout, c.ItemTimeout = -1, -1
+		crew := c.Crew(ctx, nil)
+		defer crew.Close()
+		crew.Item(eggs, 0)
+		time.AfterFunc(time.Minute, cancel)
+		rec, _ := crew.Item(eggs, 1)
+		assert.Equal(t, result.NotRun, rec.Outcome)
+		assert.True(t, rec.Abandoned)
+		assert.Equal(t, time.Minute+run.DefaultGrace, rec.Duration)
+		time.Sleep(time.Hour) // lets it go
+		synctest.Wait()
+	})
+}
+
 // TestCrewMany: records do not mix, however many items share goroutines, and
 // there are no more of those than callers.
 func TestCrewMany(t *testing.T) {

@@ -27,9 +27,10 @@ var gradeCommand = command{
 is JSONL, plain, gzip or zstd, whatever its name. A row is a JSON object:
 
   id          a string or number; without it, the row's number
-  response    the text to grade
+  response    the text to grade; null, as providers write it, if none came
   target      the right answer: a string, a number, for -grader json any JSON
   targets     further right answers, a list
+  input       the question, if it is a text: tells a repetition of it from an answer
   choices     for -grader choice: how many options (4 for A to D) or their texts
   mode        for -grader json: equal (the default) or subset
   locale      for -grader numeric: how numbers are written, over -locale
@@ -40,7 +41,8 @@ order: id, response and target as they stood, then verdict (correct, incorrect
 or unparsed), answer, how, score, and reason and why if it is not correct.
 
 A row that cannot be graded ends the program with an error that names file and
-line. What was written before it is complete and in order.
+line. What was written before it is complete and in order. No row at all is an
+error too.
 
 Examples:
 
@@ -153,6 +155,9 @@ func (p *program) gradeRows(b *bench, src *source) error {
 	err := func() error {
 		for number := 1; ; number++ {
 			raw, err := src.next()
+			if err == io.EOF && number == 1 {
+				return fmt.Errorf("%s holds no row; nothing was graded", src.name)
+			}
 			if err == io.EOF {
 				return nil
 			}

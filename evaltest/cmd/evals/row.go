@@ -20,6 +20,7 @@ import (
 // not among these are left alone: rows may carry more than grading needs.
 type row struct {
 	ID        jsontext.Value `json:"id"`
+	Input     jsontext.Value `json:"input"`
 	Response  jsontext.Value `json:"response"`
 	Target    jsontext.Value `json:"target"`
 	Targets   jsontext.Value `json:"targets"`
@@ -60,6 +61,12 @@ func parseRow(line []byte, number int, needs rowNeeds) (*row, error) {
 		read func() error
 	}{
 		{"id", func() error { return r.readID(number) }},
+		{"input", func() (err error) {
+			if r.Input.Kind() == '"' { // messages and the like are nothing to look for
+				r.item.Input, err = text(r.Input)
+			}
+			return err
+		}},
 		{"response", func() error { return r.readResponse(needs) }},
 		{"target", func() error { return r.readTargets(needs) }},
 		{"choices", func() error { return r.readChoices(needs) }},
@@ -138,6 +145,8 @@ func (r *row) readResponse(needs rowNeeds) (err error) {
 		return nil
 	case len(r.Response) == 0:
 		return errors.New(`it is missing; each row needs the text to grade ("" if there was none)`)
+	case r.Response.Kind() == 'n':
+		return nil // "content": null is how providers write that no text came
 	case r.Response.Kind() != '"':
 		return fmt.Errorf(`it is %s; write the text to grade as a string ("" if there was none)`, kind(r.Response))
 	}
@@ -155,7 +164,10 @@ func (r *row) readTargets(needs rowNeeds) error {
 		all = append(all, s)
 		return err
 	}
-	if !absent(r.Target) {
+	switch {
+	case r.Target.Kind() == 'n' && needs.json: // null is a JSON value like another
+		all = []string{"null"}
+	case !absent(r.Target):
 		values := []jsontext.Value{r.Target}
 		if r.Target.Kind() == '[' && !needs.json {
 			var err error
@@ -198,7 +210,7 @@ func list(v jsontext.Value) ([]jsontext.Value, error) {
 	}
 	err := json.Unmarshal(v, &values, jsontext.AllowInvalidUTF8(true))
 	if err == nil && len(values) == 0 {
-		err = errors.New("the list is empty")
+		err = errors.New("the list is empty; fill it, or leave the field out")
 	}
 	return values, err
 }
@@ -219,9 +231,12 @@ func (r *row) readChoices(needs rowNeeds) error {
 		r.options = n
 		return nil
 	}
+	if r.Choices.Kind() != '[' {
+		return fmt.Errorf("it is %s; write a list of the options' texts, or their number", kind(r.Choices))
+	}
 	values, err := list(r.Choices)
 	if err != nil {
-		return fmt.Errorf("%w of the options' texts, or their number", err)
+		return err
 	}
 	for _, v := range values {
 		s, err := text(v)

@@ -87,6 +87,9 @@ func (s *source) uncompress(in io.Reader) error {
 	default:
 		s.r = br
 	}
+	if bytes.HasPrefix(head, []byte{0xff, 0xfe}) || bytes.HasPrefix(head, []byte{0xfe, 0xff}) {
+		return errors.New("it is UTF-16; save it as UTF-8 (iconv -f UTF-16 -t UTF-8)")
+	}
 	if head, _ := s.r.Peek(3); bytes.Equal(head, []byte("\xef\xbb\xbf")) {
 		s.r.Discard(3) //nolint:errcheck // peeked
 	}

@@ -117,31 +117,44 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 		return resp, err
 	})
 	failure := o.failure(err)
+	calls := log.Calls()
+	var spent ledger
+	if len(calls) == 0 {
+		spent = o.book(llm.Call{Response: resp, Err: err})
+	} else {
+		spent = o.book(calls...)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left { // booked when it was abandoned
 		return resp, errAbandoned
 	}
-	o.endAttempt(resp, err, failure, tries)
+	o.endAttempt(resp, err, failure, tries, calls, spent)
 	return resp, err
 }
 
-// endAttempt books the attempt under way. The caller holds mu.
-func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int) {
-	took := time.Since(o.began)
+// breakOff ends the attempt under way for want of an answer. What its calls
+// have spent counts, but only costs that providers report: the user's price
+// function may hang or panic, and here that could not be contained. The caller
+// holds mu.
+func (o *one) breakOff(err *llm.Error, failure *result.Error) {
 	calls := o.log.Calls()
+	spent := book(nil, calls...)
+	if len(calls) == 0 {
+		spent = book(nil, llm.Call{Err: err})
+	}
+	o.endAttempt(llm.Response{}, err, failure, 0, calls, spent)
+}
+
+// endAttempt ends the attempt under way. The caller holds mu.
+func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int, calls []llm.Call, spent ledger) {
+	took := time.Since(o.began)
 	o.log = nil
 	model := resp.Model
 	for i := range calls {
 		if m := calls[i].Response.Model; m != "" && resp.Model == "" { // an application seldom says
 			model = m
 		}
-	}
-	var spent ledger
-	if len(calls) == 0 {
-		spent = o.c.book(llm.Call{Response: resp, Err: err})
-	} else {
-		spent = o.c.book(calls...)
 	}
 	if o.rec.Attempts == nil {
 		o.rec.Attempts = o.parts.attempts[:0]

@@ -63,7 +63,8 @@ type Config struct {
 	// Price returns the exact cost of one call in US dollars as a decimal,
 	// such as "0.000123"; false if unknown. It is asked where the provider
 	// did not report the cost itself. nil: no price is known. Safe for
-	// concurrent use.
+	// concurrent use. It must return at once; if it panics, the cost is
+	// unknown and the record says so.
 	Price func(llm.Response) (usd string, ok bool)
 
 	graded atomic.Int64 // answers graded, for the audit

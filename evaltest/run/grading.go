@@ -196,7 +196,7 @@ func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) bool {
 	if len(calls) == 0 {
 		return false
 	}
-	spent := o.c.book(calls...)
+	spent := o.book(calls...)
 	o.mu.Lock()
 	o.judged.add(spent)
 	o.mu.Unlock()

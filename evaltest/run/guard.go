@@ -64,7 +64,7 @@ func (o *one) crashed(value any) {
 			"a %[1]s must not call methods of the outer *testing.T; return an error instead", o.doing)
 	}
 	if o.log != nil {
-		o.endAttempt(llm.Response{}, &llm.Error{Kind: llm.KindPanic}, e, 0)
+		o.breakOff(&llm.Error{Kind: llm.KindPanic}, e)
 	}
 	o.rec.Outcome, o.rec.Score, o.rec.Error = result.Errored, 0, e
 	if o.doing == judging { // the answer is there; only its verdict is not

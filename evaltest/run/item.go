@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -101,6 +102,7 @@ const (
 	answering stage = "strategy"
 	grading   stage = "grader"
 	judging   stage = "judge"
+	pricing   stage = "price function"
 )
 
 // main runs the item in the hand's goroutine. It reports whether that is good
@@ -140,6 +142,9 @@ func (o *one) finish(rec *result.Record) {
 	rec.Duration = time.Since(rec.Start)
 	rec.Usage, rec.CostUSD, rec.Replayed = o.cost.usage, o.cost.usd(), o.cost.recorded()
 	rec.JudgeUsage, rec.JudgeCostUSD, rec.JudgeReplayed = o.judged.usage, o.judged.usd(), o.judged.recorded()
+	if trouble := cmp.Or(o.cost.trouble, o.judged.trouble); trouble != "" {
+		rec.Warnings = append(rec.Warnings, trouble)
+	}
 }
 
 // set changes the record under the lock, unless the item was abandoned: what
@@ -162,9 +167,9 @@ func (o *one) abandon() *result.Record {
 	}
 	o.left = true
 	abandoned.Add(1)
-	if o.log != nil { // in an attempt: what its calls have spent counts
+	if o.log != nil { // in an attempt
 		e := &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}
-		o.endAttempt(llm.Response{}, e, o.failure(e), 0)
+		o.breakOff(e, o.failure(e))
 	}
 	rec := *o.rec
 	rec.Attempts = append([]result.Attempt(nil), o.rec.Attempts...)

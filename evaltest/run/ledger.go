@@ -2,6 +2,7 @@ package run
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/shopspring/decimal"
@@ -16,6 +17,7 @@ type ledger struct {
 	unpriced int // calls whose cost is unknown
 	replayed int // calls answered from a recording
 	model    time.Duration
+	trouble  string // what went wrong with Config.Price; "" for nothing
 }
 
 func (l *ledger) add(m ledger) {
@@ -26,6 +28,9 @@ func (l *ledger) add(m ledger) {
 	l.unpriced += m.unpriced
 	l.replayed += m.replayed
 	l.model += m.model
+	if l.trouble == "" {
+		l.trouble = m.trouble
+	}
 }
 
 // usd returns the exact sum; "" if any part of it is unknown, for a sum that
@@ -40,8 +45,41 @@ func (l *ledger) usd() string {
 // recorded reports whether every call came from a recording, if there were any.
 func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed == l.usage.Calls }
 
-// book adds calls up. Failed ones count with what they were billed.
-func (c *Config) book(calls ...llm.Call) ledger {
+// A pricer is a [Config.Price].
+type pricer func(llm.Response) (usd string, ok bool)
+
+// ask calls the user's function. A panic makes the cost unknown: the answer is
+// there and was paid for.
+func (p pricer) ask(resp llm.Response, trouble *string) (usd string, ok bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			*trouble = fmt.Sprintf("the price function panicked: %v: the cost is unknown", v)
+			usd, ok = "", false
+		}
+	}()
+	return p(resp)
+}
+
+// book is the ledger of calls that the item has made. The user's code runs, so
+// nobody may hold mu.
+func (o *one) book(calls ...llm.Call) ledger {
+	if o.c.Price == nil {
+		return book(nil, calls...)
+	}
+	o.mu.Lock()
+	was := o.doing
+	o.doing = pricing
+	o.mu.Unlock()
+	l := book(o.c.Price, calls...)
+	o.mu.Lock()
+	o.doing = was
+	o.mu.Unlock()
+	return l
+}
+
+// book adds calls up. Failed ones count with what they were billed. A nil
+// price knows of no cost.
+func book(price pricer, calls ...llm.Call) ledger {
 	var l ledger
 	for _, k := range calls {
 		resp := k.Response
@@ -61,8 +99,8 @@ func (c *Config) book(calls ...llm.Call) ledger {
 		}
 		l.usage.Count(resp.Usage)
 		usd, ok := resp.CostUSD, resp.CostUSD != ""
-		if !ok && c.Price != nil && resp.Usage.Known {
-			usd, ok = c.Price(resp)
+		if !ok && price != nil && resp.Usage.Known {
+			usd, ok = price.ask(resp, &l.trouble)
 		}
 		if !ok {
 			l.unpriced++

@@ -125,7 +125,9 @@ func (s *Summary) add(r *result.Record, resumed bool) {
 	s.addVerdict(r)
 	s.addCalls(r)
 	s.addTimes(r, resumed)
-	if r.Error != nil && !correct && r.Outcome != result.NotRun { // that is why the run stopped, told already
+	// Of an answer that did not run, the error says why the run stopped, which
+	// is told once; unless somebody ignored that.
+	if r.Error != nil && !correct && (r.Outcome != result.NotRun || r.Abandoned) {
 		s.addError(r)
 	}
 	for _, w := range distinctWarnings(r) {

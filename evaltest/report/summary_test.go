@@ -225,4 +225,6 @@ func TestNotRunIsNoError(t *testing.T) {
 	cut := record(0, result.NotRun)
 	cut.Error = &result.Error{Kind: llm.KindCanceled, Message: "interrupted in attempt 1: SIGINT"}
 	assert.Empty(t, statsOf(report.Labels{}, []*result.Record{cut}).Errors)
+	cut.Abandoned = true
+	assert.Len(t, statsOf(report.Labels{}, []*result.Record{cut}).Errors, 1, "who ignored that is told")
 }

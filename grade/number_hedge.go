@@ -20,6 +20,23 @@ var hedgeWords = []string{
 	"примерно", "около", "более", "менее", "больше", "меньше", "по крайней мере", "почти", "приблизительно", "как минимум", "как максимум", "не более чем", "порядка",
 }
 
+// hedgesByEnd and denialsByEnd find the words by their last byte.
+var hedgesByEnd, denialsByEnd = byEnd(hedgeWords), byEnd(denials)
+
+func byEnd(words []string) (table [256][]string) {
+	for _, w := range words {
+		table[w[len(w)-1]] = append(table[w[len(w)-1]], w)
+	}
+	return table
+}
+
+func lowerByte(b byte) byte {
+	if 'A' <= b && b <= 'Z' {
+		b += 'a' - 'A'
+	}
+	return b
+}
+
 // hedgeRunes do the same in scripts without blanks.
 var hedgeRunes = []string{"大约", "约为", "约", "大概", "超过", "不到", "至少", "最多", "約", "およそ", "약", "大于", "小于", "多于", "少于", "等于或大于", "将近", "接近", "几乎", "至多", "少なくとも", "多くとも", "ほぼ", "およそ", "적어도", "최소", "최대", "거의", "대략"}
 
@@ -73,7 +90,10 @@ func hedged(t *numberToken, before, after string) {
 
 // hedgeWord returns the hedge that s ends in, as it stands there, or "".
 func hedgeWord(s string) string {
-	for _, w := range hedgeWords {
+	if s == "" {
+		return ""
+	}
+	for _, w := range hedgesByEnd[lowerByte(s[len(s)-1])] {
 		if w == "up to" && addsUp(s) {
 			continue
 		}
@@ -130,7 +150,10 @@ func denied(before string) bool {
 	if strings.HasSuffix(strings.TrimRight(before, " \t*_`\"'({$"), "!=") {
 		return true
 	}
-	for _, w := range denials {
+	if trimmed == "" {
+		return false
+	}
+	for _, w := range denialsByEnd[lowerByte(trimmed[len(trimmed)-1])] {
 		if k := len(trimmed) - len(w); k >= 0 && strings.EqualFold(trimmed[k:], w) && !gluesBefore(trimmed[:k]) {
 			return true
 		}
@@ -184,33 +207,32 @@ func hedgeBehindUnit(rest string) (hedge string, at int) {
 	if k := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune(".;:!?\n(,。，", r) || '0' <= r && r <= '9' }); k >= 0 {
 		rest = rest[:k]
 	}
-	for _, w := range hedgesBehind {
-		at := indexFold(rest, w)
-		if at < 0 || isGlue(firstRune(rest[at+len(w):])) || gluesBefore(rest[:at]) {
-			continue
+	for at := range len(rest) {
+		for _, w := range hedgesByStart[lowerByte(rest[at])] {
+			if !hasFoldPrefix(rest[at:], w) || isGlue(firstRune(rest[at+len(w):])) || gluesBefore(rest[:at]) {
+				continue
+			}
+			unit := strings.FieldsFunc(rest[:at], notWord)
+			switch {
+			case at == 0:
+				return w, 0
+			case len(unit) == 0 || len(unit) > 2 || eqWords[strings.ToLower(unit[len(unit)-1])]:
+				return "", 0 // "18 is the minimum" is a value
+			case !isGlue(firstRune(w)) || strings.HasPrefix(w, "o") || strings.HasPrefix(w, "at "):
+				return w, at
+			}
 		}
-		if at == 0 {
-			return w, 0
-		}
-		unit := strings.FieldsFunc(rest[:at], notWord)
-		if len(unit) == 0 || len(unit) > 2 || eqWords[strings.ToLower(unit[len(unit)-1])] || isGlue(firstRune(w)) && !strings.HasPrefix(w, "o") && !strings.HasPrefix(w, "at ") {
-			continue // "18 is the minimum" is a value
-		}
-		return w, at
 	}
 	return "", 0
 }
 
-// indexFold is strings.Index, blind to the case of ASCII letters. sub must be
-// lower case and s short.
-func indexFold(s, sub string) int {
-	for i := range len(s) - len(sub) + 1 {
-		if hasFoldPrefix(s[i:], sub) {
-			return i
-		}
+// hedgesByStart finds hedgesBehind by their first byte.
+var hedgesByStart = func() (table [256][]string) {
+	for _, w := range hedgesBehind {
+		table[w[0]] = append(table[w[0]], w)
 	}
-	return -1
-}
+	return table
+}()
 
 // rejected reports whether the words behind a number take it back.
 func rejected(after string) bool {

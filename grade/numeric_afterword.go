@@ -15,13 +15,15 @@ const (
 	afterReason               // as afterProof, but only behind a short answer: "Explanation: …"
 )
 
-// afterwords begin what follows an answer. With colon, a colon, comma or dash
-// must follow, or nothing: a heading.
-var afterwords = []struct {
+type afterword struct {
 	text  string
 	kind  afterwordKind
 	colon bool
-}{
+}
+
+// afterwords begin what follows an answer. With colon, a colon, comma or dash
+// must follow, or nothing: a heading.
+var afterwords = []afterword{
 	{"note that", afterRemark, false}, {"please note", afterRemark, false}, {"note", afterRemark, true}, {"notes", afterProof, true}, {"n.b", afterRemark, false}, {"nb", afterRemark, true},
 	{"p.s", afterRemark, false}, {"ps", afterRemark, true}, {"confidence", afterRemark, true}, {"confidence level", afterRemark, true}, {"confidence score", afterRemark, true}, {"certainty", afterRemark, true},
 	{"difficulty", afterRemark, true}, {"disclaimer", afterRemark, true}, {"caveat", afterRemark, true}, {"tip", afterRemark, true}, {"fun fact", afterRemark, true}, {"remark", afterRemark, true},
@@ -40,6 +42,14 @@ var afterwords = []struct {
 	{"if you have", afterProof, false}, {"if you need", afterProof, false}, {"if you'd like", afterProof, false}, {"if you’d like", afterProof, false}, {"if you would like", afterProof, false}, {"if you want", afterProof, false},
 	{"can i help", afterProof, false}, {"i hope", afterProof, false}, {"hope this", afterProof, false}, {"need help", afterProof, false}, {"is there anything", afterProof, false}, {"i can also", afterProof, false}, {"want me to", afterProof, false},
 }
+
+// afterwordsByStart finds them by their first byte.
+var afterwordsByStart = func() (table [256][]afterword) {
+	for _, a := range afterwords {
+		table[a.text[0]] = append(table[a.text[0]], a)
+	}
+	return table
+}()
 
 // solutionWords begin a line that goes on with the solution behind a check.
 var solutionWords = []string{
@@ -98,7 +108,10 @@ func sentenceLength(s string) int {
 func afterwordOf(s string) afterwordKind {
 	const far = 64
 	s = strings.TrimLeftFunc(s[:min(len(s), far)], func(r rune) bool { return !unicode.IsLetter(r) && r != '[' })
-	for _, a := range afterwords {
+	if s == "" {
+		return afterNone
+	}
+	for _, a := range afterwordsByStart[lowerByte(s[0])] {
 		if !hasFoldPrefix(s, a.text) && !strings.HasPrefix(s, a.text) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -118,14 +119,14 @@ var fragments = []string{
 	"18", "1", "9", "2", "20", "4,2", "1,000", "1.000", "-", "–", "−", "+", " ", "  ", "\n", "\n\n", "$", "%", "#### ", "####", "Answer:", "The answer is ", `\boxed{`, "}", "{", "(", ")", "[", "]",
 	"*", "**", "_", "`", ".", ",", "!", "?", ":", ";", "=", "≈", "<", ">", "~", "/", "×", "x", "½", `\frac{1}{2}`, `\text{`, " and ", " or ", " million", " to ", "eighteen", " dollars", "km", "th",
 	"<think>", "</think>", "Wait, ", "Question:", "A:", "<answer>", "</answer>", `{"answer": `, "not ", "about ", "e3", "^", "²", "\u200b", "\u00a0", "１８", "<b>", "</b>", "~~", "<<9*2=18>>", " is ",
-	"答案", "是", "1/2", "3:4", "Step ", "1. ", "- ", " or more", " (", "->", "=>", "<=", "twice ", "\xff", "’", "'", "\\(", "\\)", `\sqrt{`, " hours ", "k", "…", "No, ", `\,`, "{,}",
+	"答案", "是", "1/2", "3:4", "Step ", "1. ", "- ", " or more", " (", "->", "=>", "<=", "twice ", "\xff", " in ", " from ", "Note: ", " because ", "half", "a ", "; ", "Check: ", "minus ", " of ", "each ", "’", "'", "\\(", "\\)", `\sqrt{`, " hours ", "k", "…", "No, ", `\,`, "{,}",
 }
 
 // TestNumericFragments checks the properties of FuzzNumeric on texts made of
 // fragments, the same ones in every run.
 func TestNumericFragments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 77))
-	for range 6000 {
+	for range 4000 {
 		var b strings.Builder
 		for range 1 + r.IntN(12) {
 			b.WriteString(fragments[r.IntN(len(fragments))])
@@ -189,6 +190,16 @@ var hostile = []struct{ name, head, unit, tail string }{
 	{"entities", "", "&", ""},
 	{"letters", "", "a", "1"},
 	{"dots", "", "1.", ""},
+	{"circumstances", "Answer: the hens lay some ", "in 1 ", ""},
+	{"reasons", "Answer: the hens lay some ", "1 because ", ""},
+	{"open notes", "Answer: the hens lay some ", "(1 ", ""},
+	{"shares", "Answer: the hens lay some ", "1 and a half ", ""},
+	{"afterwords", "1 ", "Note: 1. ", ""},
+	{"checks", "1\n", "Check: 1\n", ""},
+	{"turn headings", "18\n", "### Problem 2\n", ""},
+	{"functions", "", "sqrt(1) ", ""},
+	{"joined boxes", "", "\\boxed{1} or ", ""},
+	{"unfinished", "", "The answer is ", ""},
 	{"closed boxes", "", `\boxed{`, "18" + strings.Repeat("}", 1<<17)},
 }
 
@@ -203,18 +214,28 @@ func hostileText(t testing.TB, name string, size int) string {
 	return ""
 }
 
-// TestNumericHostile grades a megabyte of what is cheapest to write and 128 KiB
-// of everything else. There is no clock in it: a quadratic step would run into
-// go test's own timeout.
+// TestNumericHostile grades 64 KiB of everything hostile, and a megabyte of
+// what is cheapest to write. A text of eight times the length may cost eight
+// times as much, and with the noise of a busy machine four times that, three
+// times in a row: a quadratic step costs sixty-four.
 func TestNumericHostile(t *testing.T) {
-	big := map[string]bool{"digits": true, "brackets": true, "nested boxes": true, "closed boxes": true, "markers": true, "think": true, "exponent": true}
+	const short, long = 1 << 13, 1 << 16
+	cost := func(name string, size int) time.Duration {
+		text := hostileText(t, name, size)
+		began := time.Now()
+		v := gradeNumber(t, Numeric(), text, "18")
+		assert.Less(t, len(v.Why), 2048, name)
+		return time.Since(began)
+	}
 	for _, h := range hostile {
-		size := 1 << 17
-		if big[h.name] {
-			size = 1 << 20
+		few, many := cost(h.name, short), cost(h.name, long)
+		for tries := 1; many > 32*few+20*time.Millisecond; tries++ {
+			require.Less(t, tries, 3, "%s: %s for %d bytes, %s for %d: not linear", h.name, few, short, many, long)
+			few, many = max(few, cost(h.name, short)), min(many, cost(h.name, long))
 		}
-		v := gradeNumber(t, Numeric(), hostileText(t, h.name, size), "18")
-		assert.Less(t, len(v.Why), 2048, h.name)
+	}
+	for _, name := range []string{"digits", "nested boxes", "think"} {
+		cost(name, 1<<20)
 	}
 }
 

@@ -39,7 +39,8 @@ var resultWords = map[string]bool{
 func circumstantial(s string, start int, tokens []numberToken, chains []numberChain, k int) bool {
 	k = listStart(s, start, tokens, chains, k)
 	t := &tokens[chains[k].first]
-	sentence, second := min(start, t.start), k > 0 && tokens[chains[max(0, k-1)].last].end > start
+	const far = 200 // a longer sentence is looked at no further back
+	sentence, second := max(min(start, t.start), t.start-far), k > 0 && tokens[chains[max(0, k-1)].last].end > start
 	if k > 0 {
 		start = max(start, tokens[chains[k-1].last].end)
 	}

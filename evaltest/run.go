@@ -268,7 +268,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 		return err
 	}
 	if r.set.cassette != "" && r.set.cassetteMode != cassette.Off {
-		if r.tape, err = openTape(&r.set); err != nil {
+		if r.tape, err = openTape(&r.set, r.test); err != nil {
 			return err
 		}
 		r.ctx = r.tape.context(r.ctx)

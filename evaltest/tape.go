@@ -2,7 +2,10 @@ package evaltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
+	"sync"
 
 	"github.com/goevals/evals/llm/cassette"
 	"github.com/goevals/evals/llm/wire"
@@ -14,13 +17,37 @@ type tape struct {
 	mode cassette.Mode
 }
 
-func openTape(s *settings) (*tape, error) {
+// recorders are the tests of this process that recorded a cassette anew, by its
+// path.
+var recorders sync.Map
+
+// recordsAlone refuses a second test that records the same file anew: it would
+// drop what the first has recorded.
+func recordsAlone(path, test string) error {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if first, taken := recorders.LoadOrStore(path, test); taken && first != test {
+		return fmt.Errorf("cassette %s was recorded by %s just now, and %s would drop that: give each test a cassette of its own, or record with mode auto", path, first, test)
+	}
+	return nil
+}
+
+func openTape(s *settings, test string) (*tape, error) {
 	o := s.cassetteOptions
 	o.Mode = s.cassetteMode
+	if o.Mode == cassette.Record {
+		if err := recordsAlone(s.cassette, test); err != nil {
+			return nil, err
+		}
+	}
 	if o.Rerecord == "" {
 		o.Rerecord = "set EVALTEST_CASSETTE=auto"
 	}
 	c, err := cassette.Open(s.cassette, o)
+	if errors.Is(err, cassette.ErrLocked) {
+		return nil, fmt.Errorf("%w; if it is a test that runs in parallel, give each a cassette of its own", err)
+	}
 	if err != nil {
 		return nil, err
 	}

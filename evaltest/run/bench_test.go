@@ -21,3 +21,18 @@ func BenchmarkItem(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCrewItem measures the same where goroutines are kept.
+func BenchmarkCrewItem(b *testing.B) {
+	c := &run.Config{Grader: exact, Strategy: run.StrategyFunc(func(context.Context, dsItem, run.Attempt) (llm.Response, error) {
+		return llm.Response{Text: "18"}, nil
+	})}
+	crew := c.Crew(b.Context(), nil)
+	defer crew.Close()
+	b.ReportAllocs()
+	for b.Loop() {
+		if rec, _ := crew.Item(eggs, 0); rec.Score != 1 {
+			b.Fatal(rec.Outcome, rec.Error)
+		}
+	}
+}

@@ -186,14 +186,14 @@ func linkBetween(s string, a, b *numberToken) (l link, words int) {
 	between := s[a.end:b.start]
 	between = strings.ReplaceAll(strings.ReplaceAll(between, "\n=", "="), "\n =", "=")
 	between = strings.ReplaceAll(between, "->", "→")
-	if l := offers(between); l != linkNone {
+	if l := offers(between, strings.HasPrefix(s[b.end:], "?")); l != linkNone {
 		return l, 0
 	}
 	if strings.ContainsAny(between, ".;!?\n:|") {
 		return linkNone, 0
 	}
-	if strings.Contains(between, "(=") || strings.Contains(between, "( =") {
-		return linkNone, 0 // 20% (= 1/5) explains
+	if open := strings.LastIndexByte(between, '('); open >= 0 && strings.IndexAny(between[open:], "=)") > 0 && !strings.Contains(between[open:], ")") {
+		return linkNone, 0 // 20% (= 1/5), 15 (b = 5) explain
 	}
 	if approximates(b.hedge) && strings.Trim(between, " $)}=") == "" {
 		return linkEq, 0
@@ -240,11 +240,16 @@ func joins(word string) link {
 
 // offers reads what stands between two numbers and is nothing but "or", with
 // any punctuation: "18? Or 20?". A semicolon alone makes a list.
-func offers(between string) link {
+// question tells that the second is asked, too.
+func offers(between string, question bool) link {
 	w := strings.FieldsFunc(strings.ToLower(between), notWord)
 	switch {
 	case len(w) == 0 && strings.Trim(between, " $)(") == ";":
 		return linkAlso
+	case between == "—", strings.TrimSpace(between) == "?" && question:
+		return linkOr
+	case len(w) == 2 && strings.Contains(between, ",") && (w[0] == "could" || w[0] == "might" || w[0] == "may") && w[1] == "be":
+		return linkOr
 	case len(w) == 0 || len(w) > 2 || strings.ContainsAny(between, "=:|+"):
 		return linkNone
 	}

@@ -399,6 +399,9 @@ func (sc *numberScanner) label(t *numberToken) bool {
 	if strings.HasSuffix(head, "#") && !strings.HasSuffix(head, "##") {
 		return true
 	}
+	if sure := strings.TrimLeft(s[t.end:min(len(s), t.end+16)], " "); hasFoldPrefix(sure, "sure") || hasFoldPrefix(sure, "confident") || hasFoldPrefix(sure, "certain") {
+		return true // I'm 95% sure
+	}
 	if places := strings.TrimLeft(s[t.end:min(len(s), t.end+16)], " "); strings.HasSuffix(head, "to ") && (hasFoldPrefix(places, "decimal") || hasFoldPrefix(places, "significant") || hasFoldPrefix(places, "d.p")) {
 		return true // 3.14 to 2 decimal places
 	}

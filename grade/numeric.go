@@ -82,14 +82,20 @@ func mustAmount(option, s string) *big.Rat {
 //  4. Behind the marker the first statement counts: 18 of "18 eggs for 2
 //     people", 90 of "3*30=90". A marker that introduces a worked solution
 //     counts as none. A correction behind it ("Wait, …") counts instead of it.
-//  5. Without a marker the last number is the answer, with its unit.
+//  5. Without a marker the last number is the answer, with its unit. Notes,
+//     checks, sources and leave-taking at the end do not count, nor do the
+//     circumstances of the last sentence: 18 of "she makes $18 from 9 eggs in
+//     2 days". A first line that is nothing but a number, before prose that
+//     computes no other, is the answer. A text that breaks off in the middle
+//     of a sentence or of a calculation is Unparsed, reason incomplete.
 //
 // What a number is: 1,234.5 with thousands in groups of three (by comma,
 // blank, apostrophe or underscore), -5, −5, $5, 5 €, 20% (the value is 20, not
 // 0.2), 1e3, 3 × 10^4, 1/2, 3 1/2, ½, \frac{1}{2}, digits of any script, 2
-// million, and, behind a marker, "eighteen". It is not part of a word (v42,
-// 42abc), a date, a time, a ratio, a list's label or "Step 2". Numbers have at
-// most 1,000 digits and exponents of at most ±1,000; others equal nothing.
+// million, "eighteen" and "three quarters" behind a marker or in a short text
+// without digits. It is not part of a word (v42, 42abc), a date, a time, a
+// ratio, a list's label or "Step 2". Numbers have at most 1,000 digits and
+// exponents of at most ±1,000; others equal nothing.
 //
 // What is not decided is Unparsed with reason ambiguous, so that another
 // attempt or a judge may decide: "4,2" where commas group thousands, "18 or

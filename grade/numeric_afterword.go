@@ -38,6 +38,8 @@ var afterwords = []afterword{
 	{"验证", afterProof, true}, {"检验", afterProof, true}, {"注", afterRemark, true}, {"注意", afterRemark, true}, {"检查", afterProof, true},
 	{"explanation", afterReason, true}, {"breakdown", afterReason, true}, {"here's why", afterReason, false}, {"here’s why", afterReason, false}, {"here is why", afterReason, false}, {"here's how", afterReason, false}, {"here’s how", afterReason, false},
 	{"here is how", afterReason, false}, {"here's the breakdown", afterReason, false}, {"reasoning", afterReason, true}, {"rationale", afterReason, true}, {"justification", afterReason, true}, {"steps", afterReason, true},
+	{"because", afterReason, false}, {"since", afterReason, false},
+	{"key takeaway", afterRemark, true}, {"key takeaways", afterProof, true}, {"key point", afterRemark, true}, {"key concept", afterRemark, true},
 	{"would you like", afterProof, false}, {"do you want", afterProof, false}, {"do you need", afterProof, false}, {"let me know", afterProof, false}, {"feel free", afterProof, false}, {"shall i", afterProof, false},
 	{"if you have", afterProof, false}, {"if you need", afterProof, false}, {"if you'd like", afterProof, false}, {"if you’d like", afterProof, false}, {"if you would like", afterProof, false}, {"if you want", afterProof, false},
 	{"can i help", afterProof, false}, {"i hope", afterProof, false}, {"hope this", afterProof, false}, {"need help", afterProof, false}, {"is there anything", afterProof, false}, {"i can also", afterProof, false}, {"want me to", afterProof, false},
@@ -104,10 +106,10 @@ func sentenceLength(s string) int {
 	return len(s)
 }
 
-// afterwordOf returns what s, a sentence, begins.
-func afterwordOf(s string) afterwordKind {
+// afterwordOf returns what sentence begins.
+func afterwordOf(sentence string) afterwordKind {
 	const far = 64
-	s = strings.TrimLeftFunc(s[:min(len(s), far)], func(r rune) bool { return !unicode.IsLetter(r) && r != '[' })
+	s := strings.TrimLeftFunc(sentence[:min(len(sentence), far)], func(r rune) bool { return !unicode.IsLetter(r) && r != '[' })
 	if s == "" {
 		return afterNone
 	}
@@ -116,6 +118,9 @@ func afterwordOf(s string) afterwordKind {
 			continue
 		}
 		rest := s[len(a.text):]
+		if (a.text == "because" || a.text == "since") && strings.Contains(sentence, ",") {
+			continue // "Since half are left, she has 18": the answer may follow
+		}
 		if isGlue(rune(a.text[len(a.text)-1])) && isGlue(firstRune(rest)) {
 			continue
 		}

@@ -253,9 +253,14 @@ func firstStated(scope string, tokens []numberToken, chains []numberChain) int {
 func (n *numeric) sentenceNumber(c *numberText, m answerMark, scope string, tokens []numberToken, chains []numberChain, at int) int {
 	end := sentenceEnd(scope, tokens[chains[at].last].end)
 	start := sentenceStart(scope[:tokens[chains[at].first].start])
+	within := at + 1
+	for within < len(chains) && tokens[chains[within].first].start < end {
+		within++
+	}
+	within = len(explained(scope, tokens, chains[:within]))
 	k := at
 	clear := true
-	for i := at + 1; i < len(chains) && tokens[chains[i].first].start < end; i++ {
+	for i := at + 1; i < within; i++ {
 		if !chains[i].equation && circumstantial(scope, start, tokens, chains, i) || sameResult(tokens, chains[k], chains[i]) {
 			continue
 		}
@@ -444,7 +449,7 @@ func explained(text string, tokens []numberToken, chains []numberChain) []number
 		return chains
 	}
 	words := text[tokens[chains[k-1].last].end:open]
-	if len(words) > 32 || strings.ContainsAny(words, ".;!?\n,=+*") || len(strings.FieldsFunc(words, notWord)) > 3 {
+	if len(words) > 32 || hasWord(words) && strings.Contains(words, "\n") || strings.ContainsAny(words, ".;!?,=+*") || len(strings.FieldsFunc(words, notWord)) > 3 {
 		return chains
 	}
 	for _, c := range chains[k:] {
@@ -456,10 +461,11 @@ func explained(text string, tokens []numberToken, chains []numberChain) []number
 }
 
 // whole returns chains without those that are the parts of the number in front
-// of them: "72 clips: 48 in April and 24 in May".
+// of them: "72 clips: 48 in April and 24 in May", "15 pencils: 5 in each of 3
+// boxes".
 func whole(text string, tokens []numberToken, chains []numberChain) []numberChain {
 	const most = 8
-	sum := new(big.Rat)
+	sum, product := new(big.Rat), big.NewRat(1, 1)
 	for k := len(chains) - 1; k > 0 && k > len(chains)-most; k-- {
 		if chains[k].result < 0 || chains[k-1].result < 0 {
 			return chains
@@ -470,12 +476,13 @@ func whole(text string, tokens []numberToken, chains []numberChain) []numberChai
 			return chains
 		}
 		sum.Add(sum, v)
+		product.Mul(product, v)
 		between := text[tokens[chains[k-1].last].end:tokens[chains[k].first].start]
 		if strings.ContainsAny(between, ".;!?\n") {
 			return chains
 		}
 		if strings.Contains(between, ":") {
-			if k < len(chains)-1 && sum.Cmp(all) == 0 {
+			if k < len(chains)-1 && (sum.Cmp(all) == 0 || product.Cmp(all) == 0) {
 				return chains[:k]
 			}
 			return chains

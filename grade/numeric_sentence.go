@@ -60,6 +60,11 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 	if aside && compared(w, after) || second && purpose(s[sentence:t.start], w) || t.hedge == "over" && len(after) > 0 && compoundUnits[after[0]] {
 		return true
 	}
+	if k := strings.LastIndexAny(between, ",;:"); second && k >= 0 {
+		if clause := strings.TrimLeft(between[k+1:], " "); hasFoldPrefix(clause, "each ") || hasFoldPrefix(clause, "every ") {
+			return true // 15 pencils; each box has 5
+		}
+	}
 	gerund, article := false, ""
 	for n := len(w) - 1; n >= 0 && n >= len(w)-4; n-- {
 		switch word := w[n]; {
@@ -84,7 +89,7 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 		case strings.HasSuffix(word, "ing") && n == len(w)-1:
 			gerund = true
 		default:
-			return gerund && !resultWords[w[len(w)-1]] && (word == "each" || !strings.Contains(between, ","))
+			return gerund && !resultWords[w[len(w)-1]] && !strings.Contains(between, ",")
 		}
 	}
 	return false

@@ -11,7 +11,7 @@ import (
 var (
 	// wrongWords make an answer one that is not given, unless the question
 	// asks for such a one.
-	wrongWords = wordSet(`wrong incorrect false untrue worst inaccurate`)
+	wrongWords = wordSet(`wrong incorrect false untrue worst inaccurate tempting naive naïve previous old`)
 	// thinkers and their verbs speak of what somebody else would answer.
 	thinkers = wordSet(`you one people students someone somebody some others many most everyone they he she users beginners
 		learners candidates readers`)
@@ -19,6 +19,10 @@ var (
 		conclude pick choose answer select thinks guesses`)
 	doubters = wordSet(`not never nor cannot whether unless don't doesn't didn't isn't aren't wasn't can't couldn't wouldn't
 		doubt unsure unclear`)
+	// partOf makes what follows something else than the answer; withdrawn is
+	// inside of such a marker as "answer I first thought of was".
+	partOf    = regexp.MustCompile(`(?i)\b(?:letter|opposite|part|half|negation|inverse|beginning|end) of (?:the|my|our) (?:\w+ )?$`)
+	withdrawn = regexp.MustCompile(`(?i)\b(?:not|first|initially|originally|previously|once|before)\b|n't\b`)
 	// clauseCut ends the clause that a doubt reaches over.
 	clauseCut  = regexp.MustCompile(`(?i)[.!?;:,\n()]|\b(?:so|therefore|thus|hence|but|and|which means|because|since|as|while|although)\b`)
 	wrongAsked = regexp.MustCompile(`(?i)\b(?:not|except|incorrect|wrong|false|untrue|least|inaccurate|unlikely)\b|n't\b`)
@@ -26,8 +30,8 @@ var (
 	conditional = regexp.MustCompile(`(?i)^[\s*_#>-]*(?:if|when|assuming|suppose|supposing|in case|provided|otherwise|else|for [a-z] ?[=<>])\b`)
 	concludes   = regexp.MustCompile(`(?i)\b(?:so|therefore|thus|hence|then we|consequently)\b`)
 	otherwise   = regexp.MustCompile(`\b(?:otherwise|or else|else),? (?:(?i:it is|it's|the answer is|choose|pick) )?[("*]*([A-Z])\b`)
-	// unreal follows a letter that would be right in another case.
-	unreal = regexp.MustCompile(`(?i)^[^.;!?\n]{0,60}?\b(?:if|unless|until|provided|only when|before it|had)\b`)
+	// otherCase gives another option in another case.
+	otherCase = regexp.MustCompile(`^[^.;!?\n]{0,80}?(?:(?:for|according to|when|in|with) [^.;!?\n]{1,60}?\b(?:and|but) (?:it is |the answer is )?([A-Z]) (?:for|according to|when|in|with)\b|\b([A-Z]) (?:is|may be|might be|could be|would be) (?:also|equally|just as)\b)`)
 )
 
 // reach is how much of the text before a marker a doubt is looked for in.
@@ -43,6 +47,9 @@ func choiceDoubted(t string, m answerMark, o choiceOptions) bool {
 	cuts := clauseCut.FindAllStringIndex(lead, -1)
 	if len(cuts) > 0 {
 		lead = lead[cuts[len(cuts)-1][1]:]
+	}
+	if partOf.MatchString(lead) || withdrawn.MatchString(t[m.start:m.end]) {
+		return true
 	}
 	words := strings.Fields(strings.ToLower(undress(lead)))
 	other := false
@@ -78,8 +85,12 @@ func depends(t string, marks []answerMark, at int, got claim, o choiceOptions) (
 	m := marks[at]
 	ambiguous := claim{kind: claimAmbiguous, text: got.text, why: "the reply answers " + quote(got.text) + " in one case only"}
 	if len(got.text) == 1 {
-		if x := otherwise.FindStringSubmatch(lineOf(got.rest)); x != nil {
-			if i, ok := o.index(x[1]); ok && got.set != 1<<i {
+		for _, other := range []*regexp.Regexp{otherwise, otherCase} {
+			x := other.FindStringSubmatch(lineOf(got.rest))
+			if x == nil {
+				continue
+			}
+			if i, ok := o.index(strings.Join(x[1:], "")); ok && got.set != 1<<i {
 				return ambiguous, true
 			}
 		}

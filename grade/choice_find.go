@@ -140,8 +140,9 @@ const otherMark = "choice:"
 // choiceMarks returns the places where an answer is announced, in order.
 func choiceMarks(t string, o choiceOptions) []answerMark {
 	var marks []answerMark
+	dialogue := lineStartsWith(t, "Q:") || lineStartsWith(t, "Question:")
 	for _, m := range answerMarks(t) {
-		if m.name == "A:" {
+		if m.name == "A:" && !dialogue {
 			c := readLetters(strings.TrimLeft(lineOf(undress(t[m.end:min(m.stop, m.end+maxPayload)])), openers), "", "", o, false)
 			if c.kind == claimNothing || trimBlank(strings.Trim(c.rest, trailers+".")) != "" {
 				continue // a label: A: Paris
@@ -306,7 +307,8 @@ func lineAnswers(line string, o choiceOptions, listed, first, only bool) bool {
 	c := readClaim(line, o)
 	lone := c.kind == claimChoice && trimBlank(strings.Trim(c.rest, trailers+".,;:!=#")) == "" && len(c.text) <= 8 && c.how != "an option's text"
 	asks := strings.HasPrefix(strings.TrimLeft(c.rest, trailers), "?") && !lone && !(only && c.kind == claimChoice && len(line) <= 6)
-	whole := strings.Trim(c.text, around) == strings.Trim(line, around)
+	text, all := strings.Trim(c.text, around), strings.Trim(line, around)
+	whole := text == all || text == strings.Trim(line[strings.LastIndexByte(line, '=')+1:], around) // "v = 15 m/s"
 	switch {
 	case c.kind == claimNothing, asks:
 		return false

@@ -17,7 +17,9 @@ type letterList struct {
 }
 
 var (
-	orJoin = regexp.MustCompile(`^(?i)[\s"')\]}.,;!?(]*(?:(?:or|oder|ou|o|или|vel|maybe|possibly|perhaps)\s|/|\||或者?|又は|または|か|또는)[\s"'(\[{]*(?:(?:maybe|possibly|perhaps|even|else|option|choice|letter)\s+)*`)
+	orJoin = regexp.MustCompile(`^(?i)[\s"')\]}.,;!?(]*(?:(?:and/or|or|alternatively|oder|ou|o|или|vel|vs\.?|versus|maybe|possibly|perhaps)[\s,]|/|\||或者?|又は|または|か|또는)[\s"'(\[{]*(?:(?:maybe|possibly|perhaps|even|else|option|choice|letter)[\s,]+)*`)
+	// looseJoin is one only if nothing follows the second letter.
+	looseJoin = regexp.MustCompile(`^["')\]}]*(?:\s[-–—]\s|\?\s+)["'(\[{]*`)
 	// andJoin needs no blank before a comma, but "A and" needs one.
 	// Brackets side by side, (A)(B), are a list too.
 	andJoin = regexp.MustCompile(`^(?i)(?:["')\]}]*(?:\s*[,;&+、]\s*(?:(?:and|und|et|y|e|и)\s+)?|\.?\s+(?:and|und|et|y|e|и|plus|as well as)\s+(?:also\s+)?|\s*(?:和|と|및|及)\s*)["'(\[{]*(?:(?:option|choice|letter)s?\s+)?|[)\]]\s*[(\[])`)
@@ -40,8 +42,12 @@ func readList(s string, o choiceOptions) letterList {
 			l.rest = rest
 		}
 		join, or := orJoin.FindString(l.rest), true
+		loose := false
 		if join == "" {
-			join, or = andJoin.FindString(l.rest), false
+			join, loose = looseJoin.FindString(l.rest), true
+		}
+		if join == "" {
+			join, or, loose = andJoin.FindString(l.rest), false, false
 		}
 		if join == "" {
 			break
@@ -68,7 +74,7 @@ func readList(s string, o choiceOptions) letterList {
 		if !or && !endsItem(after) && strings.ContainsAny(join, ",;、") && !listEnd.MatchString(join) {
 			break // "B, C being wrong": not a list
 		}
-		if s[0] >= 'a' && !endsItem(after) {
+		if (loose || s[0] >= 'a') && !endsItem(after) {
 			break // "b or a half"
 		}
 		l.set |= 1 << i
@@ -154,7 +160,7 @@ var subjunctive = regexp.MustCompile(`(?i)^if\b[^.;\n]*\b(?:were|had|could|did|w
 var (
 	reasons = wordSet(`because since as due which given although though while therefore based weil denn parce porque
 		perché pois omdat потому так being`)
-	more = wordSet(`here şıkkıdır şıkkı seçeneğidir correct right for with but in by where when from if and or so that on under according not instead rather than fits
+	more = wordSet(`here satisfies works makes şıkkıdır şıkkı seçeneğidir correct right for with but in by where when from and or so that on under according not instead rather than fits
 		matches follows holds applies describes explains states says i we option choice only final`)
 	verbs = wordSet(`is are was were would must seems appears has looks remains stands comes
 		ist es est è é jest je är er adalah là doğru benar верно верный верен правильно правильный richtig`)
@@ -165,7 +171,7 @@ var (
 func endsClaim(letter byte, rest string, index int, o choiceOptions) bool {
 	closed := strings.TrimLeft(rest, "\"')]}>»”*_】」⟩』》")
 	label := strings.ContainsAny(rest[:len(rest)-len(closed)], ")]}>】⟩》")
-	if calledOut.MatchString(closed) || struckOff.MatchString(lineOf(closed)) {
+	if blame.MatchString(strings.TrimLeft(closed, " \t")) || calledOut.MatchString(closed) || struckOff.MatchString(lineOf(closed)) {
 		return false
 	}
 	if blame.MatchString(o.behindText(strings.TrimLeft(closed, " \t.:=-"), index)) {
@@ -249,13 +255,16 @@ func readText(head, line, whole string, o choiceOptions) claim {
 	if len(whole) <= short {
 		candidates = append(candidates, whole)
 	}
-	if i, ok := letterAt(head); ok {
+	if i, ok := letterAt(head); ok && i < o.n {
 		rest := strings.TrimLeft(head[1:], trailers+".,:;-–—=")
 		if set := o.withText(rest[:min(len(rest), short)]); set != 0 && set != 1<<i {
 			return claim{kind: claimAmbiguous, text: line,
 				why: quote(line) + " has the letter of one option and the text of option " + set.String()}
 		}
 		candidates = append(candidates, rest)
+	}
+	if i := strings.LastIndexByte(head, '='); i >= 0 {
+		candidates = append(candidates, head[i+1:]) // "v = 15 m/s"
 	}
 	for i, c := range candidates {
 		candidates[i] = c[:min(len(c), short)]

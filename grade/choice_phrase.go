@@ -15,7 +15,7 @@ var (
 	// imperatives are those that may begin a clause.
 	imperatives = wordSet(`choose choosing pick picking select selecting going go leaning opt mark`)
 	// leads come before "with", "for", "to", "on".
-	leads = wordSet(`go going went lean leaning leans opt opted opting vote voting settle settled stick sticking answer`)
+	leads = wordSet(`respond responding go going went lean leaning leans opt opted opting vote voting settle settled stick sticking answer`)
 	// subjects are who chooses; between them and the verb stand modals.
 	subjects = wordSet(`i we i'd i'll i'm i've we'd we'll let's me us`)
 	modals   = wordSet(`would will am are have should must can could might may shall therefore thus think believe to definitely
@@ -44,7 +44,7 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 	w, prev := h.back(0), h.back(1)
 	switch {
 	case chooseWords[w]:
-		if h.subject(1) || h.opens(0) && imperatives[w] {
+		if h.subject(1) || h.opens(0) && imperatives[w] || (prev == "should" || prev == "must") && (h.back(2) == "you" || h.back(2) == "one") {
 			return w, false, true
 		}
 	case (w == "with" || w == "for" || w == "to" || w == "towards" || w == "toward" || w == "on") && leads[prev]:
@@ -56,7 +56,9 @@ func (h *history) cue(rest string) (name string, turn, text bool) {
 	case isForms[w] && prev == "to" && (h.back(2) == "has" || h.back(2) == "have" || h.back(2) == "got") && thirds[h.back(3)],
 		isForms[w] && prev == "only" && thirds[h.back(3)]:
 		return "it must be", false, true
-	case w == "leaves" && !h.denied(), w == "with" && (prev == "left" || prev == "leaves" || h.back(2) == "leaves"), w == "us" && prev == "leaves":
+	case w == "elimination" && (prev == "by" || prev == "of"):
+		return "by elimination", true, false
+	case w == "leaving", w == "leaves" && !h.denied(), w == "with" && (prev == "left" || prev == "leaves" || h.back(2) == "leaves"), w == "us" && prev == "leaves":
 		return "leaves", true, false
 	case w == "to" && (prev == "corresponds" || prev == "corresponding" || prev == "points" || prev == "equal"), w == "matches", w == "matching":
 		return prev + " " + w, false, false
@@ -151,7 +153,7 @@ func (h *history) denied() bool {
 		if w == "" {
 			return false
 		}
-		if deniers[w] && !(w == "suppose" && h.back(i+1) == "i") {
+		if deniers[w] && !(w == "suppose" && h.back(i+1) == "i") && !(w == "claim" && thirds[h.back(i+1)] || w == "claim" && h.back(i+1) == "the") {
 			return true
 		}
 	}
@@ -182,7 +184,7 @@ func hanPhrase(s string) string {
 // for "is" follows; praiseWords and nouns make one together ("correct option
 // is").
 var (
-	markWords = wordSet(`assistant model output ai response result pick guess fit winner choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
+	markWords = wordSet(`soln key assistant model output ai response result pick guess fit winner choice option selection selected solution lösung conclusion verdict decision auswahl elección choix
 		scelta escolha opción opção opzione lettre letra lettera letter выбор вариант correct right best proper final one
 		correcta correcto correcte correta corretta corretto richtige richtig`)
 	praiseWords = wordSet(`correct right best proper`)

@@ -15,6 +15,7 @@ var (
 	texText   = regexp.MustCompile(`\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|boxed|fbox|emph|underline)\s*\{([^{}]*)\}`)
 	// answerTag are the tags around an answer that answerMarks leaves out.
 	answerTag = regexp.MustCompile(`(?i)</?(?:result|choice|option|selection|selected|letter|label|output|response)>`)
+	chatToken = regexp.MustCompile(`<\|[a-zA-Z_]{1,40}\|>`)
 	htmlTag   = regexp.MustCompile(`(?i)</?(?:b|i|u|strong|em|code|span|p|div|br|mark)(?:\s[^<>]{0,200})?/?>`)
 	emphasis  = strings.NewReplacer("`", "", "$", "", `\(`, "", `\)`, "", `\[`, "", `\]`, "", "__", "", `\,`, " ", `\ `, " ")
 	// ticks say with a picture what a word says.
@@ -30,6 +31,9 @@ func plainText(s string) string {
 	s = width.Fold.String(norm.NFC.String(strings.ToValidUTF8(s, "\ufffd")))
 	s = strings.Map(plain, ticks.Replace(s))
 	s = strings.Map(withoutPictures, withoutFences(s))
+	if strings.Contains(s, "<|") {
+		s = chatToken.ReplaceAllString(s, " ")
+	}
 	if strings.Contains(s, "</") {
 		s = answerTag.ReplaceAllString(s, " ")
 	}

@@ -9,26 +9,27 @@ import (
 // This file reads what calls an option right or wrong: "B is the best answer".
 
 const (
-	praiseVerbs   = `(?:is|are|was|were|would be|must be|has to be|have to be|should be|seems(?: like)?|appears|looks(?: like)?|remains|stands out as|comes out as)`
+	praiseVerbs   = `(?:is|are|was|were|would be|must be|has to be|have to be|should be|seems(?: like)?|appears|looks(?: like)?|remains(?: as)?|stands out as|comes out as)`
 	praiseAdverbs = `(?:(?:to be|clearly|definitely|obviously|likely|probably|actually|certainly|undoubtedly|indeed|also|therefore|thus|hence|then|absolutely|evidently|apparently|surely|simply|truly|still|both|all|by far|very|indeed) )*`
 	praiseWord    = `(?:correct|right|best|better|more (?:accurate|appropriate|likely|plausible|suitable|precise)|true|accurate|most (?:accurate|appropriate|likely|plausible|suitable|correct|fitting|logical|reasonable|precise))`
 	praiseNoun    = `(?:answer|option|choice|one|letter|solution|pick|response|statement|explanation|description|conclusion|interpretation|match|candidate|fit)s?`
 )
 
 var (
-	praise = regexp.MustCompile(`^(?i)` + praiseVerbs + ` ` + praiseAdverbs +
+	praise = regexp.MustCompile(`^(?i)(?:` + praiseVerbs + ` ` + praiseAdverbs +
 		`(?:(?:(?:the|my|our) )?(?:(?:single|only|one and only) )?` + praiseWord + `(?: (?:and \w+ )?` + praiseNoun + `)?` +
 		`|an? ` + praiseWord + ` ` + praiseNoun +
-		`|(?:the|my|our) (?:(?:single|only|final|obvious|clear|appropriate|suitable) )*` + praiseNoun + `)\b`)
+		`|(?:the|my|our) (?:(?:single|only|final|obvious|clear|appropriate|suitable) )*` + praiseNoun +
+		`)|(?:makes (?:the )?(?:most|best|more|perfect) sense|(?:fits|works|matches) best|remains))\b`)
 	// afterPraise is what may follow those words; "the best student" is none.
 	afterPraise = regexp.MustCompile(`^(?i)[\s"')\]]*(?:$|[^\p{L}\p{N}\s]|\n|(?:and|but|because|since|as|here|for|in|of|to|given|according|while|whereas|so|that|which|among|` +
-		`based|due|by|with|on|at|when|if|unless|until|than|out|overall|not|rather|from|this|too|also|i|we|hence|therefore|thus|provided|sometimes|up|only|except|though|although)\b)`)
+		`based|due|by|with|on|at|when|if|unless|until|than|out|overall|left|remaining|standing|not|rather|from|this|too|also|i|we|hence|therefore|thus|provided|sometimes|up|only|except|though|although)\b)`)
 	// hedgedPraise follows praise that is none: it holds in some case.
-	hedgedPraise = regexp.MustCompile(`^(?i),?\s*(?:but )?(?:only )?(?:(?:than|if|unless|until|when|provided|sometimes|in some|in certain|for some|up to a point|except)\b|\?)`)
+	hedgedPraise = regexp.MustCompile(`^(?i),?\s*(?:but (?:it|that|this|not|irrelevant|incomplete|does|too)\b|(?:but )?(?:only )?(?:(?:than|if|unless|until|when|provided|sometimes|in some|in certain|for some|up to a point|except)\b|\?))`)
 	// alone praises an option behind "only".
 	alone = regexp.MustCompile(`^(?i)(?:is|are|remains?|works?|fits?|satisf(?:y|ies)|match(?:es)?|meets?|holds?|fulfil(?:l?s)?|qualif(?:y|ies)|appl(?:y|ies)|makes? sense|can be (?:right|correct|true))\b`)
 	// blame is the contrary of praise.
-	blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply |definitely )?(?:wrong|incorrect|false|excluded|impossible|out|eliminated|ruled out)(?:\s*[.,;!]|$| because| since| as))|fails?\b|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
+	blame = regexp.MustCompile(`^(?i)(?:(?:is|are|was|were|would be|must be|seems|can|could)(?:n't| not|not| never| also not| (?:clearly |obviously |simply |definitely )?(?:wrong|incorrect|false|excluded|impossible|out|eliminated|ruled out))|fails?\b|makes (?:no|little)\b|does(?:n't| not)|do(?:n't| not)|cannot)\b`)
 
 	isEllipsis = regexp.MustCompile(`^(?i)is\s*(?:[.!;]|$)`)
 	denial     = regexp.MustCompile(`(?i)(?:\bnot|n't|\bwrong|\bincorrect)\b[^.!?]*[;,.]\s*$`)

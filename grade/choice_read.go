@@ -38,8 +38,11 @@ func readClaim(s string, o choiceOptions) claim {
 	}
 	head, hedged, negated := skipFillers(line)
 	if negated {
-		if set := o.withText(line); set.size() == 1 { // "Neither I nor II"
-			return claim{kind: claimChoice, set: set, text: line, how: "an option's text"}
+		for _, text := range append([]string{line}, suffixes(line, head)...) { // "Neither I nor II"
+			denies := len(text) > len(strings.TrimLeft(head, openers)) // it begins no later than the denial
+			if set := o.withText(text); denies && set.size() == 1 {
+				return claim{kind: claimChoice, set: set, text: text, how: "an option's text"}
+			}
 		}
 		return readAfterBut(head, o)
 	}

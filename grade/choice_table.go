@@ -16,7 +16,9 @@ var (
 	// opinion is what begins or ends such a line.
 	opinion  = regexp.MustCompile(`(?i)^(?:(?:this|that|it) is |is |the )?(correct|right|yes|true|incorrect|wrong|no|false|not correct|not right|out|eliminated|excluded|impossible)(?: (?:answer|option|choice|one))?(?:[\s.,;:!)|(–—-]*$|[.,;:!)(|–—]|\s+[-–—]|\s+(?:because|since|as)\b)`)
 	segments = regexp.MustCompile(`[(|:–—]|\s-\s|->|→|=>|--`)
-	parts    = regexp.MustCompile(`[.;]\s+`)
+	// bracketed is a label in brackets.
+	bracketed = regexp.MustCompile(`[(\[][A-Z][)\]]\s`)
+	parts     = regexp.MustCompile(`[.;]\s+`)
 )
 
 // A view is what a line says of an option.
@@ -71,7 +73,18 @@ func opinions(t string, o choiceOptions) claim {
 // viewParts returns the line, or its sentences if several of them are views:
 // "A: wrong. B: right."
 func viewParts(line string, o choiceOptions) []string {
-	all := parts.Split(line[:min(len(line), maxPayload)], -1)
+	line = line[:min(len(line), maxPayload)]
+	all := parts.Split(line, -1)
+	if cuts := bracketed.FindAllStringIndex(line, maxChoices); len(cuts) > 1 { // "(A) wrong (B) right"
+		all = nil
+		for i, cut := range cuts {
+			end := len(line)
+			if i+1 < len(cuts) {
+				end = cuts[i+1][0]
+			}
+			all = append(all, line[cut[0]:end])
+		}
+	}
 	n := 0
 	for _, part := range all {
 		if _, v, ok := viewOf(part, o); ok && v != noView {

@@ -98,8 +98,8 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		}
 	}
 	m.wall = time.Since(begun)
-	unwatch()
 	m.report = r.concludePasses(m)
+	unwatch()
 	r.gov.release()
 	return m, nil
 }

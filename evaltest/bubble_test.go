@@ -164,6 +164,31 @@ func TestGraceSuffices(t *testing.T) {
 	})
 }
 
+// TestInterruptWhileClosing: a signal must not end the process while the files
+// are closed and the summary is written.
+func TestInterruptWhileClosing(t *testing.T) {
+	f := newFake(t)
+	watched, during := true, false
+	signals := f.signals
+	f.signals = func() (<-chan os.Signal, func()) {
+		ch, _ := signals()
+		return ch, func() { watched = false }
+	}
+	testFlag := f.testFlag
+	f.testFlag = func(name string) string {
+		if name == "artifacts" { // the last thing that is asked for
+			during = watched
+		}
+		return testFlag(name)
+	}
+	f.bubble(t, func() {
+		_, err := f.run(t, 1, takes(time.Second))
+		require.NoError(t, err)
+	})
+	assert.True(t, during, "signals are still taken")
+	assert.False(t, watched, "not for longer than the run")
+}
+
 func TestOrphanInBubble(t *testing.T) {
 	f := newFake(t)
 	f.bubble(t, func() {

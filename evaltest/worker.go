@@ -53,8 +53,8 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	}
 	crew.Close()
 	p.end()
-	unwatch()
 	rep := r.conclude(t, p)
+	unwatch()
 	r.gov.release()
 	return rep
 }

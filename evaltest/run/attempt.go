@@ -11,6 +11,7 @@ import (
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/call"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // What follows an attempt.
@@ -231,7 +232,7 @@ func (o *one) truncated(n int) step {
 func (o *one) unusable(n int, err error) step {
 	o.graded(n, grade.Verdict{
 		Mark: grade.Unparsed, Reason: grade.ReasonInvalid,
-		How: "strategy: " + NameOf(o.c.Strategy), Why: err.Error(),
+		How: "strategy: " + NameOf(o.c.Strategy), Why: wire.Mask(err.Error()),
 	})
 	return again
 }
@@ -271,6 +272,9 @@ func (o *one) failure(err error) *result.Error {
 	if known, ok := err.(*llm.Error); ok {
 		e.Message = known.Detail() // readers print the kind beside it
 	}
+	// An SDK of the user's own may put the URL with its key into an error
+	// (net/http's *url.Error does), above the transport that masks keys.
+	e.Message = wire.Mask(e.Message)
 	if n := len(e.Message); n > maxMessage {
 		e.Message = strings.ToValidUTF8(e.Message[:maxMessage], "") + fmt.Sprintf(" … (%d bytes more)", n-maxMessage)
 	}
@@ -280,7 +284,7 @@ func (o *one) failure(err error) *result.Error {
 	}
 	var p *panicError
 	if errors.As(err, &p) {
-		e.Stack = string(p.stack)
+		e.Stack = wire.Mask(string(p.stack))
 	}
 	return e
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/call"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // grade lets the deterministic grader decide on attempt n's response.
@@ -115,7 +116,7 @@ func (o *one) audit(ctx context.Context, resp llm.Response, first grade.Verdict)
 	}
 	said := fmt.Sprintf("%s (score %v, answer %.100q)", second.Mark, second.Score, second.Answer)
 	if err != nil {
-		said = "error: " + err.Error()
+		said = "error: " + wire.Mask(err.Error())
 	}
 	return fmt.Errorf("grader %s is not deterministic: it graded one answer twice and said first %s (score %v, answer %.100q), then %s: "+
 		"a grader may depend on its arguments only; one that asks a model is a judge and reports its calls",

@@ -2,8 +2,10 @@ package run_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
@@ -363,6 +366,27 @@ func TestItemErrorKindOnce(t *testing.T) {
 			rec := must(t, config(answers(turn{err: r.err})).Item(t.Context(), eggs, 0))
 			require.NotNil(t, rec.Error)
 			assert.Equal(t, r.want, *rec.Error, r.reason)
+		})
+	}
+}
+
+// TestItemKeys: net/http's errors hold the URL, and the URL of some providers
+// holds the key. It must not reach a journal, whoever made the error.
+func TestItemKeys(t *testing.T) {
+	const key = "k3y-of-a-user-0123456789"
+	leak := &url.Error{Op: "Post", URL: "https://api.example/v1?key=" + key, Err: errors.New("connection refused")}
+	for name, strategy := range map[string]run.StrategyFunc{
+		"error":    func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, leak },
+		"unusable": func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, llm.Unusable(leak) },
+		"panic":    func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { panic(leak) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &run.Config{Strategy: strategy, Grader: grade.Exact(), Attempts: 1}
+			rec := c.Item(t.Context(), dataset.Item{ID: "a", Target: "b"}, 0)
+			text, err := json.Marshal(rec)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), "connection refused")
+			assert.NotContains(t, string(text), key)
 		})
 	}
 }

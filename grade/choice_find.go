@@ -70,15 +70,12 @@ func lastMarked(t string, o choiceOptions) (c claim, after int) {
 	marks := choiceMarks(t, o)
 	for i := len(marks) - 1; i >= 0; i-- {
 		m := marks[i]
-		if choiceDoubted(t, m, o) {
-			continue
-		}
 		payload := t[m.end:min(m.stop, m.end+maxPayload)]
 		c := readClaim(undress(payload), o)
+		if c.kind == claimNothing && !blocks(t, m) || choiceDoubted(t, m, o) {
+			continue
+		}
 		if c.kind == claimNothing {
-			if !blocks(t, m) {
-				continue
-			}
 			c = claim{kind: claimNone, text: lineOf(payload), why: "the last marker " + quote(m.name) + " names no option: " + quote(lineOf(payload))}
 		}
 		if c.kind == claimChoice {

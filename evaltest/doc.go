@@ -27,7 +27,8 @@
 //  5. Go on with a run that was cut short: -evaltest.resume. Run what failed
 //     again: -evaltest.failed.
 //  6. Record the model's answers once ([Cassette], EVALTEST_CASSETTE=record) and
-//     commit them, so that CI needs neither key nor money.
+//     commit them, so that CI needs neither key nor money. EVALTEST_CASSETTE=off
+//     asks the model without recording.
 //  7. Measure: [Benchmark], with -bench . -benchtime=1x -count=10.
 //
 // Settings have twins in the environment and among the flags; see the options.

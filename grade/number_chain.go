@@ -45,7 +45,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 	c := numberChain{first: first, last: first, about: -1}
 	side, firstSide := first, -1 // side: where the current side of the equation begins
 	alone := false               // the side before the current one is one number
-	sized := true                // all operators are "of"
+	sized := true                // all operators of the current side are "of"
 	multiple, list := multiplied(s[:tokens[first].start]), ofOperands(s[:tokens[first].start])
 	op := multiple || list
 	for c.last+1 < len(tokens) {
@@ -63,7 +63,7 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 			if firstSide < 0 {
 				firstSide = c.last
 			}
-			alone = side == c.last
+			alone, sized = side == c.last, true
 			side, c.equation = c.last+1, true
 		} else {
 			break
@@ -75,7 +75,9 @@ func chainAt(s string, tokens []numberToken, first int) numberChain {
 		c.result, c.about = side-1, side
 	case side == c.last && !(multiple && !c.equation) && !openEnded(s, &tokens[side], &tokens[c.last], c.equation):
 		c.result = side
-	case firstSide == first, sized && c.first < c.last && !multiple && !list && !c.equation:
+	case sized && side < c.last && !multiple && !list:
+		c.result = side
+	case firstSide == first:
 		c.result = first
 	default:
 		c.result = -1
@@ -156,7 +158,7 @@ var opWords = map[string]bool{
 var eqWords = map[string]bool{"is": true, "equals": true, "gives": true, "makes": true, "are": true, "ist": true, "es": true, "get": true}
 
 // alsoWords join two answers; orWords offer two.
-var alsoWords = map[string]bool{"and": true, "und": true, "y": true, "et": true, "e": true, "и": true, "和": true, "と": true}
+var alsoWords = map[string]bool{"and": true, "und": true, "y": true, "et": true, "e": true, "remainder": true, "и": true, "和": true, "と": true}
 
 var orWords = map[string]bool{
 	"or": true, "to": true, "oder": true, "bis": true, "o": true, "ou": true, "или": true, "либо": true, "no": true,
@@ -287,7 +289,7 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 	if bare := strings.Trim(between, "($)"); bare == "" && (strings.HasPrefix(between, "(") || strings.Contains(between, ")(")) {
 		return linkOp, 0 // 3(4) and (3)(4) are products
 	}
-	signs := strings.Trim(between, " $(){}[]\"'`")
+	signs := withoutRates(strings.Trim(between, " $(){}[]\"'`"))
 	switch {
 	case strings.ContainsAny(signs, "+-–×·/÷^⋅−") && n <= 3 && !broken(w):
 		if k := strings.LastIndexAny(signs, "-–−"); k >= 0 && len(strings.FieldsFunc(signs[k:], notWord)) > 1 {
@@ -323,6 +325,15 @@ func wordLink(between string, w []string, a, b *numberToken) (link, int) {
 		return linkAlso, 0
 	}
 	return linkNone, 0
+}
+
+// withoutRates returns s without the slash of units: km/h.
+func withoutRates(s string) string {
+	k := strings.IndexByte(s, '/')
+	if k > 0 && isGlue(rune(s[k-1])) && hasLetterFirst(s[k+1:]) {
+		return s[:k] + " " + withoutRates(s[k+1:])
+	}
+	return s
 }
 
 // breaksBefore reports a clause that ends before the last word: "18 because x is".

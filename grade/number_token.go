@@ -182,6 +182,11 @@ var functions = map[string]bool{
 // functionOf reports that the number behind before is an argument: "sqrt(16)",
 // "sin 30". A function of one letter needs its bracket.
 func functionOf(before string) bool {
+	for _, f := range []string{"root of", "square of", "cube of", "logarithm of", "factorial of"} {
+		if t := strings.TrimRight(before, " $("); len(t) < len(before) && strings.HasSuffix(strings.ToLower(t), f) {
+			return true
+		}
+	}
 	head, bracket := strings.CutSuffix(before, "(")
 	trimmed := strings.TrimRight(head, " ")
 	k := len(trimmed)

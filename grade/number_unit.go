@@ -10,7 +10,7 @@ import (
 // whole a word: 42abc, 2x.
 var gluedUnits = map[string]bool{
 	"km": true, "m": true, "cm": true, "mm": true, "mi": true, "ft": true, "in": true, "yd": true, "yds": true, "km/h": true, "kmh": true, "kph": true, "mph": true,
-	"kg": true, "g": true, "mg": true, "lb": true, "lbs": true, "oz": true, "t": true, "l": true, "L": true, "ml": true, "mL": true, "cl": true, "gal": true,
+	"kg": true, "kgs": true, "kms": true, "gms": true, "mls": true, "Mb": true, "Mbps": true, "g": true, "mg": true, "lb": true, "lbs": true, "oz": true, "t": true, "l": true, "L": true, "ml": true, "mL": true, "cl": true, "gal": true,
 	"h": true, "hr": true, "hrs": true, "hours": true, "min": true, "mins": true, "minutes": true, "s": true, "sec": true, "secs": true, "ms": true,
 	"days": true, "d": true, "wk": true, "yr": true, "yrs": true, "p": true, "c": true, "C": true, "F": true, "W": true, "kW": true, "kWh": true, "V": true,
 	"day": true, "weeks": true, "week": true, "months": true, "month": true, "years": true, "year": true, "hour": true, "minute": true, "seconds": true, "second": true, "yo": true,

@@ -30,16 +30,20 @@ func goldTarget(t testing.TB, answer string) string {
 func TestGSM8KGold(t *testing.T) {
 	rows := readGzipLines[gsm8kRow](t, sharedFile(t, "data/gsm8k_test.jsonl.gz"))
 	require.Len(t, rows, 1319)
+	unmarked := 0
 	for i, row := range rows {
 		target := goldTarget(t, row.Answer)
 		for _, response := range []string{row.Answer, target, "The answer is " + target + ".", "\\boxed{" + target + "}", "**Answer:** $" + target + "$"} {
 			v := gradeNumber(t, Numeric(), response, target)
 			assert.Equal(t, Correct, v.Mark, "row %d: %q against %s: %+v", i+1, response, target, v)
 		}
-		// Without the marker line the last number decides; the solution's own
-		// last number is not always the answer, but it is never a crash.
-		gradeNumber(t, Numeric(), row.Answer[:strings.LastIndex(row.Answer, "####")], target)
+		if gradeNumber(t, Numeric(), row.Answer[:strings.LastIndex(row.Answer, "####")], target).Mark == Correct {
+			unmarked++
+		}
 	}
+	// Without the marker line the sentence decides. Some solutions end in
+	// another number than their answer.
+	assert.GreaterOrEqual(t, unmarked, 1305)
 }
 
 // TestGSM8KModelSolutions grades published solutions of two models and agrees

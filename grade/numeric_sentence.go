@@ -15,7 +15,7 @@ var places = map[string]bool{
 
 // articles may stand between a place and its number.
 var articles = map[string]bool{
-	"the": true, "her": true, "his": true, "their": true, "its": true, "my": true, "your": true, "our": true, "all": true, "these": true, "those": true, "next": true, "first": true, "last": true,
+	"the": true, "a": true, "an": true, "her": true, "his": true, "their": true, "its": true, "my": true, "your": true, "our": true, "all": true, "these": true, "those": true, "next": true, "first": true, "last": true,
 	"other": true, "remaining": true, "original": true, "same": true, "entire": true, "whole": true, "just": true, "only": true, "each": true, "of": true,
 }
 
@@ -47,8 +47,10 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 	start = min(start, t.start)
 	between := s[max(start, t.start-80):t.start]
 	w := strings.FieldsFunc(strings.ToLower(between), notWord)
-	for n, word := range w {
-		if clauseWords[word] || (word == "after" || word == "before") && n >= len(w)-4 || word == "as" && n > 1 && hasWordIn(w[:n], "as") {
+	// A comma ends the clause: "since lengths are positive, 17".
+	clause := strings.FieldsFunc(strings.ToLower(between[strings.LastIndexByte(between, ',')+1:]), notWord)
+	for n, word := range clause {
+		if clauseWords[word] || (word == "after" || word == "before") && n >= len(clause)-4 || word == "as" && n > 1 && hasWordIn(clause[:n], "as") {
 			return true
 		}
 	}
@@ -97,8 +99,8 @@ func circumstantial(s string, start int, tokens []numberToken, chains []numberCh
 
 // leadsOver reports that one of the words between two numbers leads to the second.
 func leadsOver(between []string) bool {
-	for _, w := range between {
-		if resultWords[w] {
+	for i, w := range between {
+		if resultWords[w] && !(i > 0 && between[i-1] == "to") { // "to make 80 meatballs"
 			return true
 		}
 	}
@@ -133,7 +135,7 @@ func listStart(s string, start int, tokens []numberToken, chains []numberChain, 
 // reasoned reports that a sentence has given a number and now gives its reason.
 func reasoned(sentence string) bool {
 	for _, w := range []string{" because ", " since ", " although ", " whereas "} {
-		if k := strings.LastIndex(sentence, w); k >= 0 && strings.ContainsFunc(sentence[:k], unicode.IsDigit) {
+		if k := strings.LastIndex(sentence, w); k >= 0 && strings.ContainsFunc(sentence[:k], unicode.IsDigit) && !strings.Contains(sentence[k:], ",") {
 			return true
 		}
 	}
@@ -219,6 +221,14 @@ func conclusion(s string, tokens []numberToken, chains []numberChain) int {
 	k := last
 	for k > 0 && !chains[k].equation && tokens[chains[k-1].first].start >= start && circumstantial(s, start, tokens, chains, k) {
 		k--
+	}
+	// What was worked out in the sentence is what it is about, unless a word
+	// leads on: "12 + 5 = 17 minutes before, to be there 5 minutes sooner".
+	for e := last - 1; e >= 0 && tokens[chains[e].first].start >= start; e-- {
+		between := strings.FieldsFunc(strings.ToLower(s[tokens[chains[e].last].end:tokens[chains[last].first].start]), notWord)
+		if chains[e].equation && !chains[last].equation && !leadsOver(between) {
+			return e
+		}
 	}
 	if k == last || !chains[k].equation && circumstantial(s, start, tokens, chains, k) {
 		return last

@@ -376,9 +376,11 @@ func TestItemKeys(t *testing.T) {
 	const key = "k3y-of-a-user-0123456789"
 	leak := &url.Error{Op: "Post", URL: "https://api.example/v1?key=" + key, Err: errors.New("connection refused")}
 	for name, strategy := range map[string]run.StrategyFunc{
-		"error":    func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, leak },
-		"unusable": func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, llm.Unusable(leak) },
-		"panic":    func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { panic(leak) },
+		"error": func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, leak },
+		"unusable": func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) {
+			return llm.Response{}, llm.Unusable(leak)
+		},
+		"panic": func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { panic(leak) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &run.Config{Strategy: strategy, Grader: grade.Exact(), Attempts: 1}

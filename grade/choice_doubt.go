@@ -11,7 +11,7 @@ import (
 var (
 	// wrongWords make an answer one that is not given, unless the question
 	// asks for such a one.
-	wrongWords = wordSet(`wrong incorrect false untrue worst inaccurate tempting naive naïve previous old`)
+	wrongWords = wordSet(`wrong incorrect false untrue worst inaccurate tempting naive naïve previous old second`)
 	// thinkers and their verbs speak of what somebody else would answer.
 	thinkers = wordSet(`you one people students someone somebody some others many most everyone they he she users beginners
 		learners candidates readers`)

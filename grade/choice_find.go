@@ -200,7 +200,30 @@ func lineMarks(t string, o choiceOptions) []answerMark {
 	if last == first && len(marks) == 1 {
 		marks[0].name = "the whole reply"
 	}
+	if at := lastSentence(t[last:end], o); at > 0 && !listed && !(len(marks) > 0 && marks[len(marks)-1].start == last) {
+		marks = append(marks, answerMark{kind: markCustom, name: "the last sentence", start: last + at, end: last + at, stop: end})
+	}
 	return marks
+}
+
+// loneSentence is a capital that is all of a sentence, of a numbered item, or
+// of ", option B", at the end of a line.
+var loneSentence = regexp.MustCompile(`(?:[.!?][)"*_]*\s+[*_("\[]*(?:(?i:option|choice|answer)\s+)?|,\s+(?i:option|choice)\s+|` +
+	`^[\s*_(\[>-]*(?i:q|question|item|step|no\.?|number)?\s*#?\d{1,3}[.):]\s*)[("\[*_]*([A-Z])[)"\]*_]*[.!]?[)"*_]*$`)
+
+// lastSentence returns where the last sentence of a line begins, if it is
+// nothing but a letter, or 0.
+func lastSentence(line string, o choiceOptions) int {
+	const far = 40
+	low := max(0, len(line)-far)
+	m := loneSentence.FindStringSubmatchIndex(line[low:])
+	if m == nil {
+		return 0
+	}
+	if _, ok := o.index(line[low:][m[2]:m[3]]); !ok {
+		return 0
+	}
+	return low + m[2]
 }
 
 // wordLines returns where the first line with a word begins and the last one

@@ -48,7 +48,7 @@ var choiceGroups = []struct {
 		"ANSWER: A²", "ANSWER: ßA", "ANSWER: öB", "B2B", "A1", "B-flat", "C#"}},
 	{reason: "articles, names and words", want: "none", reply: []string{
 		"A car", "A car moves because B.", "a car", "An apple a day", "Dogs", "C'est la vie", "D'accord", "vitamin C", "Plan B", "grade A", "Hepatitis B",
-		"Everyone gets a D.", "I got a B in maths.", "Let me consider A. It is too small. B. It is fine.", "1. B"}},
+		"Everyone gets a D.", "I got a B in maths.", "Let me consider A. It is too small. B. It is fine."}},
 	{reason: "denied, asked or weighed", want: "none", reply: []string{
 		"The answer isn't B.", "It is not A.", "Neither A nor B is correct; C is.", "Is it A? Is it B?", "It could be A or it could be B", "A不对，B对。"}},
 	{reason: "several", want: "ambiguous", reply: []string{

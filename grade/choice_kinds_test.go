@@ -67,9 +67,13 @@ var choiceKinds = []struct {
 		"Angle C is right.", "In triangle ABC, angle C is right.", "Hepatitis B is correct.", "Vitamin C is correct.", "A is a better student than B.", `C:\Windows`}},
 	{reason: "called wrong at once", want: "none", reply: []string{
 		"Answer: A (wrong)", "B makes no sense.", "(B) is out.", "B) this contradicts the passage, so it can be eliminated."}},
+	{reason: "the last sentence is a letter", want: "B", reply: []string{
+		"It is the hottest planet. B", "It is the hottest planet. (B)", "It is the hottest planet! Option B.", "It is Venus, option B.", "1. B", "Q1: B", "1) B", "Question 1: **B**", "Step 1: …\nStep 2: B"}},
+	{reason: "the last word is a letter", want: "none", reply: []string{"It is the planet B", "Grade: A", "This is plan B."}},
+	{reason: "the first of two choices", want: "A", reply: []string{"Correct: A. Incorrect: B, C, D."}},
 	{reason: "taken back", want: "B", reply: []string{"Answer: A\nEdit: B", "Answer: A... no, B."}},
 	{reason: "further hedges", want: "ambiguous", reply: []string{
-		"The answer is B or, possibly, C.", "Answer: B, alternatively C", "The answer is B and/or C.", "Answer: B (C is also possible)", "B? C?", "B - C", "B vs C"}},
+		"The answer is B or, possibly, C.", "Answer: B, alternatively C", "The answer is B and/or C.", "Answer: B (C is also possible)", "First choice: A. Second choice: B.", "B? C?", "B - C", "B vs C"}},
 	{reason: "an explanation that sets conditions for others", want: "B", reply: []string{
 		"**Answer: B**\n\n**Explanation:**\nA is wrong. C is wrong. D is correct only if x<0.", "B\n\nD would be right if the sign were flipped."}},
 	{reason: "an invented question behind a bare letter", want: "B", reply: []string{

@@ -147,7 +147,7 @@ func firstWord(s string) string {
 }
 
 // calledOut takes an option back at once: "A (wrong)", "A: incorrect".
-var calledOut = regexp.MustCompile(`^(?i)[\s.:=(–—-]{1,3}(?:is )?(?:wrong|incorrect|not correct|not right|eliminated|ruled out|excluded)\b`)
+var calledOut = regexp.MustCompile(`^(?i)[\s.:=(–—-]{1,3}(?:is )?(?:wrong|incorrect|not correct|not right|eliminated|ruled out|excluded)(?:\s*$|\s*[^\s:\pL]|\s+[a-z])`)
 
 // struckOff ends what is said of an option that is no answer.
 var struckOff = regexp.MustCompile(`(?i)\bcan (?:therefore |thus |also )?be (?:eliminated|excluded|ruled out|discarded)\b`)

@@ -25,7 +25,7 @@ var (
 	afterPraise = regexp.MustCompile(`^(?i)[\s"')\]]*(?:$|[^\p{L}\p{N}\s]|\n|(?:and|but|because|since|as|here|for|in|of|to|given|according|while|whereas|so|that|which|among|` +
 		`based|due|by|with|on|at|when|if|unless|until|than|out|overall|left|remaining|standing|not|rather|from|this|too|also|i|we|hence|therefore|thus|provided|sometimes|up|only|except|though|although)\b)`)
 	// hedgedPraise follows praise that is none: it holds in some case.
-	hedgedPraise = regexp.MustCompile(`^(?i),?\s*(?:but (?:it|that|this|not|irrelevant|incomplete|does|too)\b|(?:but )?(?:only )?(?:(?:than|if|unless|until|when|provided|sometimes|in some|in certain|for some|up to a point|except)\b|\?))`)
+	hedgedPraise = regexp.MustCompile(`^(?i),?\s*(?:but (?:it|that|this|not|irrelevant|incomplete|does|too)\b|(?:but )?(?:only )?(?:(?:than|at first|initially|if|unless|until|when|provided|sometimes|in some|in certain|for some|up to a point|except)\b|\?))`)
 	// alone praises an option behind "only".
 	alone = regexp.MustCompile(`^(?i)(?:is|are|remains?|works?|fits?|satisf(?:y|ies)|match(?:es)?|meets?|holds?|fulfil(?:l?s)?|qualif(?:y|ies)|appl(?:y|ies)|makes? sense|can be (?:right|correct|true))\b`)
 	// blame is the contrary of praise.

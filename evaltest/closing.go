@@ -6,6 +6,7 @@ import (
 
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/llm/cassette"
 )
 
 // A run's files are closed when all its items have ended, which may be shortly
@@ -36,14 +37,16 @@ func (r *runner) closeTape(s *report.Stats, narrowed bool) {
 	if r.tape == nil {
 		return
 	}
-	if whole := !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0; whole {
+	st := r.tape.c.Stats()
+	switch used := st.Replayed+st.Recorded+st.Missed+st.Skipped > 0; {
+	case !used && r.tape.mode != cassette.Off && s.Recorded > s.Resumed:
+		// A pass would say that recorded answers are right, and none was seen.
+		r.fail("no call went through cassette %s, so whatever was asked was asked live: pass the context that the strategy gets on to its calls, and make them through llm/wire (wire.Transport below your SDK's http.Client)", r.set.cassette)
+		uncache(flag.CommandLine)
+	case !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0:
 		if text := r.tape.unused(); text != "" {
 			r.warn("%s", text)
 		}
-	}
-	if st := r.tape.c.Stats(); st.Replayed+st.Recorded+st.Missed+st.Skipped == 0 && s.Recorded > s.Resumed {
-		r.warn("no call went through cassette %s: the strategy's client does not sit on llm/wire (see Cassette.Transport)", r.set.cassette)
-		uncache(flag.CommandLine) // whatever it asked instead
 	}
 	var warning string
 	done, err := inTime(r.closeBy, func() (err error) {

@@ -44,6 +44,9 @@ var scenarios = map[string]func(*testing.T){
 	"gate passed": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 4), wrong, exact, evaltest.MinAccuracy(0.5))
 	},
+	"past the cassette": func(t *testing.T) {
+		evaltest.Run(t, capitals(t, 3), answers{}, exact, evaltest.Cassette("../testdata/gsm8k_sample.cassette.jsonl.gz"))
+	},
 	"hostile": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 3), answers{"france": hostile, "spain": hostile + "Madrid"}, exact)
 	},

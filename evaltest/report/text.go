@@ -217,7 +217,7 @@ func writeWarnings(p *page, s *Stats, run []string) {
 func writeWhere(p *page, s *Stats, o Options) {
 	if o.Journal != "" {
 		p.verbatim("", "journal", command(o.Journal))
-		p.verbatim("", "see more", "evals show "+shellQuote(o.Journal, runtime.GOOS == "windows"))
+		p.verbatim("", "see more", "go run github.com/goevals/evals/evaltest/cmd/evals show "+shellQuote(o.Journal, runtime.GOOS == "windows"))
 	}
 	if o.Resume != "" {
 		p.verbatim("", "resume", command(o.Resume))

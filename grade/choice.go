@@ -37,13 +37,20 @@ func ChoiceCount(n int) ChoiceOption {
 //     the answer is B, \boxed{B}, #### B, <answer>B</answer>; or as a line of
 //     its own at the reply's beginning or end;
 //  2. else in a phrase that chooses: I pick B, I lean to option B, B is
-//     correct, A is wrong, so B.
+//     correct, A is wrong, so B;
+//  3. else in a list that goes through all the options and calls one of them
+//     right: B: correct, B ✓, [x] B.
 //
 // It may be wrapped (**B**, $B$, \(B\), "B", \text{B}), carry its text
 // (B) Paris) or be nothing but an option's text. A letter counts only as a
 // word of its own. The article a and the pronoun I are no letters, and small
 // letters count only where a marker, a phrase or a label (b. or b)) stands
 // with them.
+//
+// What is not the model's own answer is none: the wrong answer is B, you might
+// think that it is B, B if x is even, a further question that the model asked
+// itself. An option's number (the second one, 2) is not read: 0 or 1 may be the
+// first. A/B is a hedge, even where several options are wanted.
 //
 // A reply that names several options of which none is final (A or B), or a
 // letter with another option's text, is Unparsed with [ReasonAmbiguous]; one

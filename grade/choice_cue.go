@@ -104,12 +104,12 @@ func (h *history) last() string {
 // order, until it returns false. It returns the first hedge.
 func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge claim) {
 	phrases := 0
-	read := func(end int, name string, turn, text bool) bool {
+	read := func(end int, name string, does effect) bool {
 		if phrases++; phrases > maxPhrases {
 			yield(statement{claim: claim{kind: claimAmbiguous, why: "the reply has too many phrases that may choose"}})
 			return false
 		}
-		s, ok := stated(c, end, name, turn, text, o)
+		s, ok := stated(c, end, name, does, o)
 		return !ok || yield(s)
 	}
 	var h history
@@ -119,13 +119,13 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 		r, size := utf8.DecodeRuneInString(c[i:])
 		if !isWordRune(r) || isUnspaced(r) {
 			if phrase := hanPhrase(c[i:]); phrase != "" {
-				if !read(i+len(phrase), phrase, false, true) {
+				if !read(i+len(phrase), phrase, thenText) {
 					return hedge
 				}
 			}
 			fresh = fresh || strings.ContainsRune(".,;:!?\n(→∴", r)
 			if r == '→' || r == '∴' || r == '>' && i > 0 && c[i-1] == '=' {
-				if !read(i+size, string(r), true, false) {
+				if !read(i+size, string(r), overrules) {
 					return hedge
 				}
 			}
@@ -154,8 +154,8 @@ func eachStatement(c string, o choiceOptions, yield func(statement) bool) (hedge
 		}
 		h.add(token{low, i, end, fresh})
 		fresh = false
-		if name, turn, text := h.cue(c[end:]); name != "" && (turn || !h.denied()) {
-			if !read(end, name, turn, text) {
+		if name, does := h.cue(c[end:]); does >= overrules || does != noPhrase && !h.denied() {
+			if !read(end, name, does) {
 				return hedge
 			}
 		}
@@ -187,7 +187,7 @@ func wordEnd(c string, i int) int {
 }
 
 // stated reads the claim behind a phrase that ends at c[end].
-func stated(c string, end int, name string, turn, text bool, o choiceOptions) (statement, bool) {
+func stated(c string, end int, name string, does effect, o choiceOptions) (statement, bool) {
 	const far = 400 // an answer that a phrase states is short
 	s := c[end:min(len(c), end+far)]
 	if s = strings.TrimLeft(s, " \t,:;.!-–—"); s == "" || s[0] == '\n' || s[0] == '\r' {
@@ -198,8 +198,8 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 		return statement{}, false
 	}
 	got := readClaim(s, o)
-	how := "phrase "
-	if turn && takebacks[name] {
+	how, turn := "phrase ", does >= overrules
+	if does == withdraws {
 		how = takeback
 	}
 	got.how = how + quote(name) + ", " + got.how
@@ -214,7 +214,7 @@ func stated(c string, end int, name string, turn, text bool, o choiceOptions) (s
 			return statement{got, turn}, !lone // "so I, for one"
 		}
 	}
-	if !text && got.kind == claimChoice {
+	if does != thenText && does != withdraws && got.kind == claimChoice {
 		return statement{}, false
 	}
 	// A text must end its sentence: "it is true that" states nothing.

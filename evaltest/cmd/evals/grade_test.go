@@ -271,6 +271,7 @@ func FuzzGrade(f *testing.F) {
 	f.Add("tool-calls", `{"target":[],"tool_calls":[{"function":{"name":"x","arguments":"{"}}]}`)
 	f.Add("numeric", `{"response":"1\u202e","target":1e400,"locale":"de"}`)
 	f.Add("f1", "\xef\xbb\xbf{}")
+	f.Add("choice", "")
 	f.Fuzz(func(t *testing.T, grader, in string) {
 		if strings.HasPrefix(grader, "-") {
 			return // a flag
@@ -282,7 +283,7 @@ func FuzzGrade(f *testing.F) {
 			return
 		}
 		if r.code == 1 {
-			require.Regexp(t, `^evals: standard input:\d+: `, r.stderr)
+			require.Regexp(t, `^evals: standard input(:\d+: | holds no row)`, r.stderr)
 			return
 		}
 		for _, row := range out {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,9 +162,9 @@ func TestCache(t *testing.T) {
 		"replay/replay_test.go":       userTest("replay", "testdata/rows.jsonl", "asked", ""),
 		"replay/testdata/rows.jsonl":  rows,
 	})
-	calls := 0
+	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls++
+		calls.Add(1)
 		body := make([]byte, 3)
 		r.Body.Read(body)
 		fmt.Fprint(w, int(body[0]-'0')+int(body[2]-'0'))
@@ -173,7 +174,7 @@ func TestCache(t *testing.T) {
 	env := m.env
 	m.env = append(env, "EVALTEST_CASSETTE=record", "EVALTEST_PARALLEL=1", "MODEL_URL="+server.URL)
 	assert.Equal(t, map[string]bool{"replay": false}, cached(t, m.test("./replay")))
-	assert.Equal(t, 2, calls)
+	assert.EqualValues(t, 2, calls.Load())
 	m.env = env
 	m.age("replay/testdata/calls.jsonl", 0)
 
@@ -192,13 +193,13 @@ func TestCache(t *testing.T) {
 	m.env = env
 	m.age("replay/testdata/calls.jsonl", time.Hour)
 	assert.Equal(t, map[string]bool{"replay": true}, cached(t, m.test("./replay")), "what was kept is good again; "+unlessEdited)
-	assert.Equal(t, 2, calls, "nothing was asked but while recording")
+	assert.EqualValues(t, 2, calls.Load(), "nothing was asked but while recording")
 
 	m.env = append(env, "EVALTEST_CASSETTE=off", "EVALTEST_PARALLEL=1", "MODEL_URL="+server.URL)
 	for range 2 {
 		assert.Equal(t, map[string]bool{"replay": false}, cached(t, m.test("./replay")), "off asks each time")
 	}
-	assert.Equal(t, 6, calls)
+	assert.EqualValues(t, 6, calls.Load())
 	assert.NotContains(t, m.test("-v", "./replay"), "no call went through cassette")
 	m.env = env
 	assert.Equal(t, map[string]bool{"replay": true}, cached(t, m.test("./replay")), "the cassette is as it was; "+unlessEdited)

@@ -74,6 +74,9 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	if ds, err = selection(&set, p, b.Name(), ds); err != nil {
 		return nil, err
 	}
+	if err := checkTargets(set.grader, ds); err != nil {
+		return nil, err
+	}
 	r := newRunner(h, p, b.Name(), ds, s, set)
 	if times := h.testFlag("benchtime"); r.live && !strings.HasSuffix(times, "x") {
 		return nil, fmt.Errorf("-benchtime=%s against a live model would pay for as many passes as fit into it; say how many: -benchtime=1x (-count=10 for benchstat)", times)

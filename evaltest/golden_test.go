@@ -32,6 +32,7 @@ func TestOutput(t *testing.T) {
 		{name: "narrowed-to-nothing", reason: "no green run on nothing", scenario: "gate passed", args: []string{"-test.run=^TestChild$/^Spain$"}, code: 1},
 		{name: "failfast", reason: "what -failfast leaves out did not run", scenario: "assertion", args: []string{"-test.failfast"}, code: 1},
 		{name: "failfast-flags", reason: "the command to go on has the flags that the run had", scenario: "assertion", args: []string{"-test.failfast", "-evaltest.limit=3", "-evaltest.dir=$DIR/it's"}, code: 1},
+		{name: "wrong-grader", reason: "told before anything is asked and paid for", scenario: "wrong grader", code: 1},
 		{name: "past-the-cassette", reason: "what was asked was not what was recorded, so a pass would say nothing", scenario: "past the cassette", code: 1},
 		{name: "hostile", reason: "a reply forges nothing", scenario: "hostile", code: 1},
 		{name: "hostile-verbose", reason: "nor in the line of a correct item", scenario: "hostile accepted", args: []string{"-test.v"}},

@@ -122,6 +122,9 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 	if ds, err = selection(&set, p, t.Name(), ds); err != nil {
 		return nil, err
 	}
+	if err := checkTargets(set.grader, ds); err != nil {
+		return nil, err
+	}
 	if err := claim(t); err != nil {
 		return nil, err
 	}

@@ -44,6 +44,12 @@ var scenarios = map[string]func(*testing.T){
 	"gate passed": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 4), wrong, exact, evaltest.MinAccuracy(0.5))
 	},
+	"wrong grader": func(t *testing.T) {
+		evaltest.Run(t, capitals(t, 4), strategy(func(context.Context, dataset.Item) (string, error) {
+			t.Error("asked")
+			return "", nil
+		}), evaltest.Grader(grade.Numeric()))
+	},
 	"past the cassette": func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 3), answers{}, exact, evaltest.Cassette("../testdata/gsm8k_sample.cassette.jsonl.gz"))
 	},

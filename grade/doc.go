@@ -1,6 +1,6 @@
 // Package grade decides whether an answer is right, without a model.
 //
-// It does not ask models (package judge does), does not average scores
+// It does not ask models (a judge does), does not average scores
 // (package grade/stat does), and does not decide whether a run passes (package
 // evaltest/gate does). To compare a number with a published one, grade as its
 // authors did: package grade/peer.

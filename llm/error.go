@@ -61,8 +61,15 @@ type Error struct {
 	Status   int    // HTTP status; 0 if there was none
 	Code     string // the provider's own code
 	Message  string // the provider's own words, cut to a sane length
-	// RetryAfter is how long the server asked to wait; 0 if it did not say.
-	RetryAfter time.Duration
+	// RetryAfter is how long the server asked to wait; nil if it did not say,
+	// which is not the same as a 0: come back at once.
+	RetryAfter *time.Duration
+	// RateLimit is what the answer's headers said of the caller's limits; nil
+	// if they said nothing.
+	RateLimit *RateLimit
+	// Hint says what a person can do about it ("top up the account's
+	// balance"); "" if that is not known.
+	Hint string
 	// Usage is what the failed call was billed, if known.
 	Usage Usage
 	Err   error // the cause
@@ -99,7 +106,11 @@ func (e *Error) text(head string) string {
 	if e.Err != nil {
 		parts = append(parts, e.Err.Error())
 	}
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+	s := strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+	if e.Hint != "" && s != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
 }
 
 func (e *Error) kind() ErrorKind {

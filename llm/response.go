@@ -38,6 +38,14 @@ type Response struct {
 	// Replayed is set when the answer came from a recording: its timing is
 	// the recorded one, and nothing was billed.
 	Replayed bool `json:"replayed,omitempty"`
+	// Chunks are the times, from Timing.Start, at which the pieces of a streamed
+	// answer came that held generated tokens, reasoning included, ascending:
+	// Chunks[0] is Timing.FirstToken. Not kept in a run's file: it may be longer than
+	// the answer. nil if the answer was not streamed.
+	Chunks []time.Duration `json:"-"`
+	// RateLimit is what the answer's headers said of the caller's limits; nil
+	// if they said nothing. Of use while the run goes on, so not kept.
+	RateLimit *RateLimit `json:"-"`
 	// Warnings are non-fatal oddities, such as a usage that could not be read.
 	Warnings []string `json:"warnings,omitempty"`
 }

@@ -46,6 +46,9 @@ func leaves(v reflect.Value, path string, f func(path string, v reflect.Value)) 
 			return
 		}
 		for i := range v.NumField() {
+			if v.Type().Field(i).Tag.Get("json") == "-" {
+				continue
+			}
 			leaves(v.Field(i), path+"."+v.Type().Field(i).Name, f)
 		}
 		f(path, v)

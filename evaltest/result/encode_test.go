@@ -55,7 +55,9 @@ func fill(v reflect.Value, text string) {
 			return
 		}
 		for i := range v.NumField() {
-			fill(v.Field(i), text)
+			if v.Type().Field(i).Tag.Get("json") != "-" { // not kept in a file
+				fill(v.Field(i), text)
+			}
 		}
 	}
 }

@@ -48,10 +48,10 @@ func TestItemOutcomes(t *testing.T) {
 			result.Correct, []int{1, 2, 3}, 1500 * time.Millisecond, ""},
 		{"unparsed, server error", "the first failure waits as the first", []turn{says("?"), fails(llm.KindServer), says("18")},
 			result.Correct, []int{1, 2, 3}, 500 * time.Millisecond, ""},
-		{"Retry-After on a server error", "is the least", []turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: 7 * time.Second}}, says("18")},
+		{"Retry-After on a server error", "is the least", []turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: new(7 * time.Second)}}, says("18")},
 			result.Correct, []int{1, 2}, 7 * time.Second, ""},
 		{"rate limit", "the same attempt, after what the server asked for (T10)",
-			[]turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: 9 * time.Second}}, fails(llm.KindRateLimit), says("18")},
+			[]turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(9 * time.Second)}}, fails(llm.KindRateLimit), says("18")},
 			result.Correct, []int{1, 1, 1}, 10 * time.Second, ""},
 		{"no money (L01)", "no second call", []turn{fails(llm.KindBalance)}, result.Errored, []int{1}, 0, llm.KindBalance},
 		{"bad request", "no second call", []turn{fails(llm.KindBadRequest)}, result.Errored, []int{1}, 0, llm.KindBadRequest},
@@ -70,9 +70,9 @@ func TestItemOutcomes(t *testing.T) {
 		{"slow throughout", "2 m + 0.5 s + 2 m + 1 s; the third is cut by the item's 5 m", []turn{{take: time.Hour}}, result.Errored, []int{1, 2, 3},
 			5 * time.Minute, llm.KindTimeout},
 		{"a wait beyond the item's time", "fails at once, with the provider's reason",
-			[]turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: time.Hour}}}, result.Errored, []int{1}, 0, llm.KindServer},
+			[]turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: new(time.Hour)}}}, result.Errored, []int{1}, 0, llm.KindServer},
 		{"a rate limit beyond the item's time (L03)", "fails at once",
-			[]turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Hour}}}, result.Errored, []int{1}, 0, llm.KindRateLimit},
+			[]turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Hour)}}}, result.Errored, []int{1}, 0, llm.KindRateLimit},
 		{"unparsed when the time is up", "deaf to its context, but within the grace", []turn{{take: 5*time.Minute + time.Second, deaf: true, resp: llm.Response{Text: "?"}}},
 			result.Errored, []int{1}, 5*time.Minute + time.Second, llm.KindTimeout},
 	} {
@@ -101,7 +101,7 @@ func TestItemOutcomes(t *testing.T) {
 
 func TestItemTriesOfABusyProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := answers(turn{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Second, Status: 429}})
+		s := answers(turn{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Second), Status: 429}})
 		rec := must(t, config(s).Item(t.Context(), eggs, 0))
 		assert.Equal(t, result.Errored, rec.Outcome)
 		assert.Len(t, s.attempts, 20)
@@ -250,9 +250,9 @@ func TestItemInterrupted(t *testing.T) {
 	}{
 		{"in a call", "", []turn{{take: time.Hour}}, nil, "interrupted in attempt 1: context canceled", result.NotRun, 1},
 		{"in a second call", "the first one's tokens are kept", []turn{says("?"), {take: time.Hour}}, nil, "in attempt 2", result.NotRun, 2},
-		{"during a backoff", "the provider's error is no verdict on the item", []turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: time.Minute, Usage: spent}}}, nil,
+		{"during a backoff", "the provider's error is no verdict on the item", []turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: new(time.Minute), Usage: spent}}}, nil,
 			"before attempt 2", result.NotRun, 1},
-		{"during a rate limit's wait", "", []turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Minute}}}, nil, "in attempt 1", result.NotRun, 1},
+		{"during a rate limit's wait", "", []turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Minute)}}}, nil, "in attempt 1", result.NotRun, 1},
 		{"while judging", "an answer without its verdict", []turn{says("?")}, slowJudge, "while judging", result.NotRun, 3},
 		{"a deaf strategy", "after the grace", []turn{{take: time.Hour, deaf: true}}, nil, "abandoned: the strategy did not return within 10s after the run was interrupted", result.NotRun, 1},
 		{"an answer all the same", "a strategy may finish what it has begun", []turn{{take: 9 * time.Second, deaf: true, resp: llm.Response{Text: "18"}}}, nil, "", result.Correct, 1},
@@ -289,7 +289,7 @@ func TestItemRunDeadline(t *testing.T) {
 		defer cancel()
 		for _, kind := range []llm.ErrorKind{llm.KindServer, llm.KindRateLimit} {
 			start := time.Now()
-			rec := must(t, config(answers(turn{err: &llm.Error{Kind: kind, RetryAfter: time.Minute}})).Item(ctx, eggs, 0))
+			rec := must(t, config(answers(turn{err: &llm.Error{Kind: kind, RetryAfter: new(time.Minute)}})).Item(ctx, eggs, 0))
 			assert.Equal(t, result.NotRun, rec.Outcome, "the run's time, not the item's: it must run again")
 			assert.Zero(t, time.Since(start), "and there is no point in waiting for it")
 			assert.Contains(t, rec.Error.Message, "the run would end before the next call")

@@ -57,7 +57,7 @@ func TestBackoffIsRandom(t *testing.T) {
 
 func TestPolicyDo(t *testing.T) {
 	busy := func(after time.Duration) error {
-		return &llm.Error{Kind: llm.KindRateLimit, RetryAfter: after, Message: "slow down"}
+		return &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(after), Message: "slow down"}
 	}
 	for _, tc := range []struct {
 		name, reason string
@@ -112,7 +112,7 @@ func TestPolicyTimeoutIsATrys(t *testing.T) {
 		tries := 0
 		_, err := p.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
 			if tries++; tries == 1 {
-				return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Hour}
+				return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Hour)}
 			}
 			end, ok := ctx.Deadline()
 			assert.True(t, ok)
@@ -127,7 +127,7 @@ func TestPolicyTimeoutIsATrys(t *testing.T) {
 // TestPolicyNested: a Model that tries again by itself, under a run that does
 // too, must not be asked 3 × 20 times.
 func TestPolicyNested(t *testing.T) {
-	busy := &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Second}
+	busy := &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Second)}
 	for _, tc := range []struct {
 		name   string
 		within time.Duration
@@ -162,7 +162,7 @@ func TestPolicyCancelled(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		start := time.Now()
 		_, err := call.Policy{}.Do(ctx, func(context.Context) (llm.Response, error) {
-			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: time.Hour}
+			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Hour)}
 		})
 		assert.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, time.Second, time.Since(start))
@@ -184,7 +184,7 @@ func TestCheck(t *testing.T) {
 }
 
 func TestRetryAfter(t *testing.T) {
-	e := &llm.Error{RetryAfter: time.Second}
+	e := &llm.Error{RetryAfter: new(time.Second)}
 	assert.Equal(t, time.Second, call.RetryAfter(fmt.Errorf("wrapped: %w", e)))
 	assert.Zero(t, call.RetryAfter(errors.New("other")))
 	assert.Zero(t, call.RetryAfter(nil))

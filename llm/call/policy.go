@@ -89,8 +89,8 @@ func (p Policy) once(ctx context.Context, try func(context.Context) (llm.Respons
 // RetryAfter returns how long the server asked to wait; 0 if it did not.
 func RetryAfter(err error) time.Duration {
 	var e *llm.Error
-	if errors.As(err, &e) {
-		return e.RetryAfter
+	if errors.As(err, &e) && e.RetryAfter != nil {
+		return *e.RetryAfter
 	}
 	return 0
 }

@@ -164,7 +164,7 @@ func TestErrorDetails(t *testing.T) {
 		assert.Equal(t, 429, le.Status)
 		assert.Equal(t, "rate_limit_exceeded", le.Code)
 		assert.Equal(t, "slow", le.Message)
-		assert.Equal(t, 1500*time.Millisecond, le.RetryAfter, "the SDK loses the header of a failed stream")
+		assert.Equal(t, new(1500*time.Millisecond), le.RetryAfter, "the SDK loses the header of a failed stream")
 	}
 	long := strings.Repeat("é", 5000)
 	m, _ = fake(raw(llmtest.Status(400, `{"error":{"message":"`+long+`"}}`)))

@@ -36,8 +36,9 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 		return nil
 	}
 	out := &llm.Error{Provider: c.cfg.Provider, Status: ex.status, Usage: resp.Usage}
-	wait, _ := wire.RetryAfter(ex.head, time.Now())
-	out.RetryAfter = wait
+	if wait, ok := wire.RetryAfter(ex.head, time.Now()); ok {
+		out.RetryAfter = &wait
+	}
 	var known *llm.Error
 	var bad *badAnswer
 	switch {

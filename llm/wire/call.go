@@ -108,8 +108,11 @@ func (c *call) failure(s WatchState, err error) error {
 	case errors.As(err, &le):
 		return err
 	case c.status >= 300:
-		wait, _ := RetryAfter(c.header, time.Now())
-		return &llm.Error{Kind: StatusKind(c.status), Provider: c.provider, Status: c.status, RetryAfter: wait, Usage: s.Usage}
+		e := &llm.Error{Kind: StatusKind(c.status), Provider: c.provider, Status: c.status, Usage: s.Usage}
+		if wait, ok := RetryAfter(c.header, time.Now()); ok {
+			e.RetryAfter = &wait
+		}
+		return e
 	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		return &llm.Error{Kind: llm.KindOf(err), Provider: c.provider, Status: c.status, Usage: s.Usage, Err: err}
 	case errors.Is(err, io.ErrUnexpectedEOF):

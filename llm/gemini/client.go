@@ -1,0 +1,7 @@
+package gemini
+
+import (
+	"google.golang.org/genai"
+)
+
+var _ = genai.BackendGeminiAPI

@@ -90,6 +90,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		r.bound(processStart.Add(timeout))
 	}
 	unwatch := h.watch(r.gov)
+	r.prepare()
 	m := &measured{}
 	begun := time.Now()
 	for b.Loop() {

@@ -6,7 +6,9 @@ import (
 
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/llm/cassette"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // A run's files are closed when all its items have ended, which may be shortly
@@ -30,6 +32,26 @@ func inTime(end time.Time, f func() error) (done bool, err error) {
 		return true, err
 	case <-timer.C:
 		return false, nil
+	}
+}
+
+// prepare calls the strategy's hooks. Where one fails, nothing is run.
+func (r *runner) prepare() {
+	if err := run.Prepare(r.ctx, r.cfg.Strategy); err != nil {
+		r.gov.stop(&halt{reason: "prepare", text: report.Escape(wire.Mask(err.Error()), 0)}, 0)
+	}
+}
+
+// closeStrategy calls the strategy's hooks, whatever else happened.
+func (r *runner) closeStrategy() {
+	var errs []error
+	done, _ := inTime(r.closeBy, func() error { errs = run.Close(r.cfg.Strategy); return nil })
+	if !done {
+		r.fail("a strategy's Close had not returned when the test's time was up")
+		return
+	}
+	for _, err := range errs {
+		r.fail("%s", report.Escape(wire.Mask(err.Error()), 0))
 	}
 }
 

@@ -37,6 +37,7 @@ func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Repor
 		}
 		r.warn("%s abandoned and may still be running and spending: a strategy, grader or judge must return when its context is done", calls)
 	}
+	r.closeStrategy()
 	r.closeTape(stats, narrowed)
 	rep.Journal = r.closeJournal(stats, stopped)
 	rep.Decisions = gate.Evaluate(stats.Counts(), r.set.gate, narrowed)

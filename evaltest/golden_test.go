@@ -37,6 +37,8 @@ func TestOutput(t *testing.T) {
 		{name: "hostile", reason: "a reply forges nothing", scenario: "hostile", code: 1},
 		{name: "hostile-verbose", reason: "nor in the line of a correct item", scenario: "hostile accepted", args: []string{"-test.v"}},
 		{name: "dead-endpoint", reason: "T12: nothing passes, the cause is told once, the rest is not tried", scenario: "dead endpoint", code: 1},
+		{name: "prepare-fails", reason: "nothing is run and the cause is told once", scenario: "prepare fails", code: 1},
+		{name: "close-fails", reason: "T23: what was not given back fails the test, the answers stand", scenario: "close fails", code: 1},
 		{name: "second-run", reason: "refused", scenario: "second run", code: 1},
 		{name: "bubble", reason: "refused before anything is written", scenario: "bubble", code: 1},
 		{name: "name-taken", reason: "an item under another name could not be found by -run", scenario: "name taken", code: 1},

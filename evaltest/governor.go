@@ -11,7 +11,7 @@ import (
 // A halt is why a run stopped before all its items had run.
 type halt struct {
 	// reason is the word for the journal: deadline, interrupt, orphan,
-	// fail-fast, journal.
+	// fail-fast, journal, prepare, budget.
 	reason string
 	text   string // a sentence for people
 }

@@ -17,6 +17,17 @@ type StrategyFunc = run.StrategyFunc
 // An Attempt says which logical try at the item this is; see [run.Attempt].
 type Attempt = run.Attempt
 
+// A State is what a strategy keeps of one item between attempts; see
+// [run.State].
+type State = run.State
+
+// A Preparer is a [Strategy] with something to do before the first item; see
+// [run.Preparer].
+type Preparer = run.Preparer
+
+// A Closer is a [Strategy] with something to give back; see [run.Closer].
+type Closer = run.Closer
+
 // Ask answers an item with one call of m; see [run.Ask].
 func Ask(m llm.Model, prompt func(dataset.Item) llm.Request) Strategy { return run.Ask(m, prompt) }
 

@@ -38,6 +38,7 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	}
 	unwatch := r.h.watch(r.gov)
 	p := newProgress(r, t, res)
+	r.prepare()
 	// The subtest's own goroutine would be as good, were its stack not small
 	// and new: it would grow for each item.
 	crew := r.cfg.Crew(r.ctx, r.answered)

@@ -271,6 +271,9 @@ func (a *appender) attempt(t *Attempt) {
 	a.totalIf(`"usage":`, &t.Usage)
 	a.verdictIf(`"verdict":`, t.Verdict)
 	a.errorIf(`"error":`, t.Error)
+	if len(t.TryLog) > 0 {
+		a.other(`"try_log":`, t.TryLog)
+	}
 	a.close()
 }
 

@@ -95,6 +95,27 @@ type Item struct {
 	Row     json.RawMessage `json:"row,omitempty"` // dataset.Item.Raw
 }
 
+// A Try is one physical call of an attempt: what a provider that was busy, slow
+// or broken cost in time and tokens, and why it was called again.
+type Try struct {
+	// Start is when the call left, after all waiting.
+	Start time.Time `json:"start,omitzero"`
+	// PauseWait, LimitWait and SlotWait are how long it waited before: for the
+	// provider's pause and the pacing after it, for RPM and TPM, and for
+	// another call in flight to end.
+	PauseWait time.Duration `json:"pause_wait_ns,omitempty"`
+	LimitWait time.Duration `json:"limit_wait_ns,omitempty"`
+	SlotWait  time.Duration `json:"slot_wait_ns,omitempty"`
+	Duration  time.Duration `json:"duration_ns,omitempty"`
+	Usage     llm.Usage     `json:"usage,omitzero"`
+	CostUSD   string        `json:"cost_usd,omitempty"`
+	Replayed  bool          `json:"replayed,omitempty"`
+	// Error is why it failed; nil for an answer. RetryAfter is how long the
+	// server asked to wait; nil if it did not say.
+	Error      *Error         `json:"error,omitempty"`
+	RetryAfter *time.Duration `json:"retry_after_ns,omitempty"`
+}
+
 // An Attempt is one logical try at an item. Text, Finish and Model are the
 // answer's, Verdict the deterministic grader's, Error why it failed.
 type Attempt struct {
@@ -110,6 +131,10 @@ type Attempt struct {
 	Usage    llm.UsageTotal   `json:"usage,omitzero"`
 	Verdict  *grade.Verdict   `json:"verdict,omitempty"`
 	Error    *Error           `json:"error,omitempty"`
+	// TryLog has every physical call, in the order in which they ended. It is
+	// left out where it would say nothing that the attempt does not: a single
+	// call that did not wait and did not fail.
+	TryLog []Try `json:"try_log,omitempty"`
 }
 
 // An Error is a failure as a journal keeps it.

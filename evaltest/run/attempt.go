@@ -30,6 +30,9 @@ func (o *one) run(ctx context.Context) {
 	for n := 1; ; n++ {
 		resp, err := o.attempt(ctx, n)
 		next := o.settle(ctx, n, resp, err)
+		if next == again {
+			o.useless++
+		}
 		if next == stop || n == attempts {
 			break
 		}
@@ -42,6 +45,7 @@ func (o *one) run(ctx context.Context) {
 			return
 		}
 		o.set(func(rec *result.Record) {
+			o.last = &Last{Response: resp, Verdict: rec.Verdict, Err: err}
 			if rec.Response != nil {
 				rec.Attempts[n-1].Text = rec.Response.Text
 			}
@@ -108,7 +112,7 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	o.doing, o.number, o.log, o.began = answering, n, log, time.Now()
 	o.mu.Unlock()
 	tries := 0
-	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample}
+	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample, Unusable: o.useless, Last: o.last, State: &o.state}
 	resp, err := o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (resp llm.Response, err error) {
 		tries++
 		err = guard(answering, o.c.Strategy, func() (err error) {

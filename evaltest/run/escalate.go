@@ -8,11 +8,12 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
-// Escalate answers with fast, and with thinking from attempt from on: most
-// items are answered by the cheap model, and only those whose answer was
-// unusable or cut are asked again of the dear one. from is at least 2; less,
-// or a nil strategy, panics. A run with fewer attempts than from never
-// escalates.
+// Escalate answers with fast, and from attempt from on with thinking: most items
+// are answered by the cheap model, and only those whose answer was unusable or
+// cut are asked again of the dear one. Failed calls and busy providers never
+// escalate: an item with no unusable answer behind it is asked of fast, in
+// whatever attempt. from is at least 2; less, or a nil strategy, panics. A run
+// with fewer attempts than from never escalates.
 func Escalate(fast, thinking Strategy, from int) Strategy {
 	switch {
 	case fast == nil || thinking == nil:
@@ -34,7 +35,7 @@ var (
 )
 
 func (s escalate) Execute(ctx context.Context, it dataset.Item, a Attempt) (llm.Response, error) {
-	if a.Number < s.from {
+	if a.Number < s.from || a.Unusable == 0 {
 		return s.fast.Execute(ctx, it, a)
 	}
 	return s.thinking.Execute(ctx, it, a)

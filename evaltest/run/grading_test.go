@@ -3,6 +3,7 @@ package run_test
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -15,6 +16,7 @@ import (
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 func TestJudge(t *testing.T) {
@@ -195,6 +197,8 @@ func TestGraderAuditFinds(t *testing.T) {
 	}
 }
 
+func make20ones() (list []int) { return slices.Repeat([]int{1}, call.DefaultTries) }
+
 func TestEscalation(t *testing.T) {
 	cut := turn{resp: llm.Response{Text: "1", Finish: llm.FinishLength}}
 	for _, tc := range []struct {
@@ -208,7 +212,9 @@ func TestEscalation(t *testing.T) {
 		{"wrong", "a wrong answer is an answer", says("17"), 3, result.Incorrect, []int{1}, nil},
 		{"unparsed", "think harder", says("?"), 3, result.Correct, []int{1}, []int{2}},
 		{"truncated", "the dear one may have a larger cap", cut, 3, result.Correct, []int{1}, []int{2}},
-		{"failed", "another attempt is another attempt", fails(llm.KindServer), 3, result.Correct, []int{1}, []int{2}},
+		{"marked unusable", "as good as unparsed", fails(llm.KindUnusable), 3, result.Correct, []int{1}, []int{2}},
+		{"failed", "a broken server says nothing of how hard the question is", fails(llm.KindServer), 3, result.Errored, []int{1, 2, 3}, nil},
+		{"busy", "throttling is no reason to think harder", fails(llm.KindRateLimit), 3, result.Errored, make20ones(), nil},
 		{"blocked", "is not appealed", fails(llm.KindBlocked), 3, result.Blocked, []int{1}, nil},
 		{"no attempt left", "never escalates", says("?"), 1, result.Unparsed, []int{1}, nil},
 	} {
@@ -216,7 +222,7 @@ func TestEscalation(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				fast, slow := answers(tc.fast), answers(says("18"))
 				c := config(run.Escalate(fast, slow, 2))
-				c.Attempts = tc.attempts
+				c.Attempts, c.ItemTimeout = tc.attempts, time.Hour
 				rec := must(t, c.Item(t.Context(), eggs, 0))
 				assert.Equal(t, tc.outcome, rec.Outcome, tc.reason)
 				assert.Equal(t, tc.fasts, fast.numbers())
@@ -228,4 +234,17 @@ func TestEscalation(t *testing.T) {
 	for attempt, want := range map[int]bool{1: true, 2: true, 3: true, 4: false, 5: false} {
 		assert.Equal(t, want, both.Escalates(attempt), "attempt %d of three stages", attempt)
 	}
+}
+
+// TestEscalationAfterFailure: once an answer was unusable the dear one is asked,
+// also if it was not the last.
+func TestEscalationAfterFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fast, slow := answers(says("?"), fails(llm.KindServer)), answers(says("18"))
+		rec := must(t, config(run.Escalate(fast, slow, 3)).Item(t.Context(), eggs, 0))
+		assert.Equal(t, result.Correct, rec.Outcome)
+		assert.Equal(t, []int{1, 2}, fast.numbers())
+		assert.Equal(t, []int{3}, slow.numbers())
+		assert.Equal(t, 1, slow.attempts[0].Unusable)
+	})
 }

@@ -76,6 +76,11 @@ type one struct {
 	left   bool         // abandoned: the record is gone
 	ended  bool         // the record is whole
 
+	// What a strategy is told of the attempts before.
+	state   State
+	last    *Last
+	useless int
+
 	// The logs of the first attempt and its grading. Not among parts: what an
 	// attempt leaves running may log long after the record is written.
 	logs [2]llm.CallLog

@@ -319,7 +319,7 @@ func TestItemContext(t *testing.T) {
 		end, ok := ctx.Deadline()
 		assert.True(t, ok)
 		assert.Equal(t, run.DefaultAttemptTimeout, end.Sub(start))
-		assert.Equal(t, []run.Attempt{{Number: 1, Of: 7, Sample: 4}}, s.attempts)
+		assert.Equal(t, []run.Attempt{{Number: 1, Of: 7, Sample: 4, State: new(run.State)}}, s.attempts)
 	})
 }
 

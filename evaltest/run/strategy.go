@@ -31,4 +31,13 @@ type Attempt struct {
 	Number int // from 1
 	Of     int // the most attempts this item gets
 	Sample int // the k-th independent answer, from 0
+	// Unusable is how many of the attempts before this one had an answer that
+	// could not be used: the grader found nothing to compare in it, the
+	// strategy said so with [llm.Unusable], or it was cut at its limit. Failed
+	// calls are not among them.
+	Unusable int
+	// Last is what the attempt before this one came to; nil for the first.
+	Last *Last
+	// State is what the strategy keeps of this item between attempts.
+	State *State
 }

@@ -1,0 +1,87 @@
+package run
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Preparer is a [Strategy] that has something to do before the first item:
+// to start a server, to load an index, to upload a cached prefix.
+type Preparer interface {
+	// Prepare is called once a run, before the first Execute. If it fails
+	// nothing is run.
+	Prepare(ctx context.Context) error
+}
+
+// A Closer is a [Strategy] that has something to give back. It must bear to be
+// closed without having been prepared.
+type Closer interface {
+	// Close is called once a run, after the last Execute has returned or was
+	// abandoned, whatever else happened, also if Prepare failed.
+	Close() error
+}
+
+const (
+	preparing stage = "Prepare of strategy"
+	closing   stage = "Close of strategy"
+)
+
+// Prepare prepares a strategy and the strategies in it, if they ask for it. A
+// panic is an error. Call [Close] in the end whatever it returned.
+func Prepare(ctx context.Context, s Strategy) error {
+	for _, part := range hooked(s) {
+		if p, ok := part.(Preparer); ok {
+			if err := guard(preparing, part, func() error { return p.Prepare(ctx) }); err != nil {
+				return fmt.Errorf("strategy %s: Prepare: %w", NameOf(part), err)
+			}
+		}
+	}
+	return nil
+}
+
+// Close closes a strategy and the strategies in it, if they ask for it, the
+// last one first, and returns what went wrong: one error each.
+func Close(s Strategy) (errs []error) {
+	parts := hooked(s)
+	for i := range parts {
+		part := parts[len(parts)-1-i]
+		if c, ok := part.(Closer); ok {
+			if err := guard(closing, part, c.Close); err != nil {
+				errs = append(errs, fmt.Errorf("strategy %s: Close: %w", NameOf(part), err))
+			}
+		}
+	}
+	return errs
+}
+
+// hooked returns whose hooks to call: a strategy of ours stands for what it is
+// made of, each part once, for one strategy may stand in it twice.
+func hooked(s Strategy) []any {
+	var list []any
+	var add func(v any)
+	add = func(v any) {
+		switch v := v.(type) {
+		case escalate:
+			add(v.fast)
+			add(v.thinking)
+			return
+		case ask:
+			add(v.model)
+			return
+		}
+		for _, seen := range list {
+			if same(seen, v) {
+				return
+			}
+		}
+		list = append(list, v)
+	}
+	add(s)
+	return list
+}
+
+// same reports whether a and b are one; values that cannot be compared are not.
+func same(a, b any) (equal bool) {
+	defer func() { _ = recover() }()
+	return a == b
+}

@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/goevals/evals/llm"
+)
+
+// kindOfCode is what the codes that servers state mean, in lower case and
+// without separators. A code says more than a status does: an empty account
+// answers 429.
+var kindOfCode = codes(map[llm.ErrorKind]string{
+	llm.KindBalance:    "insufficient_quota billing_hard_limit_reached billing_not_active insufficient_balance insufficient_user_quota insufficient_credits payment_required billing_error billing_disabled",
+	llm.KindAuth:       "invalid_api_key invalid_authentication authentication_error account_deactivated permission_error permission_denied unauthorized unauthenticated access_denied invalid_organization api_key_invalid api_key_expired api_key_service_blocked service_disabled",
+	llm.KindContext:    "context_length_exceeded request_too_large prompt_too_long exceed_context_size_error string_above_max_length",
+	llm.KindBlocked:    "content_filter content_policy_violation responsible_ai_policy_violation moderation_blocked data_inspection_failed",
+	llm.KindNotFound:   "model_not_found deployment_not_found unknown_model not_found_error not_found",
+	llm.KindRateLimit:  "rate_limit_exceeded rate_limit_error rate_limit_reached rate_limited too_many_requests resource_exhausted requests tokens throttling_exception throttling_error ratelimitexceeded",
+	llm.KindServer:     "server_error internal_error internal_server_error internal service_unavailable service_unavailable_error unavailable overloaded_error engine_overloaded server_overloaded upstream_error deadline_exceeded timeout_error model_overloaded",
+	llm.KindBadRequest: "unsupported_parameter unsupported_value invalid_value missing_required_parameter invalid_type",
+})
+
+// kindOfType are words that say less than a status does: they count only where
+// the status says nothing.
+var kindOfType = codes(map[llm.ErrorKind]string{
+	llm.KindBadRequest: "invalid_request_error invalid_argument BadRequestError failed_precondition",
+	llm.KindServer:     "api_error",
+})
+
+var dailyWords = []string{"per day", "daily limit", "daily quota", "-per-day"}
+
+// kindOfWords is asked last, where code and status leave it open. Words are
+// believed in a server's error only, never in an answer.
+var kindOfWords = []kindWords{
+	{llm.KindContext, []string{"context length", "context window", "context size", "maximum context", "prompt is too long", "input is too long", "input token count"}},
+	{llm.KindBalance, []string{"insufficient balance", "insufficient credit", "insufficient funds", "credit balance is too low", "requires more credits"}},
+	{llm.KindQuota, dailyWords},
+	{llm.KindBlocked, []string{"content management policy", "content filter", "content policy"}},
+	{llm.KindAuth, []string{"invalid api key", "incorrect api key", "api key not valid", "api key expired"}},
+}
+
+// kindOfWordsInside are believed where there is no status: an error inside a
+// 200.
+var kindOfWordsInside = []kindWords{
+	{llm.KindRateLimit, []string{"rate limit", "rate-limit", "too many requests", "quota exceeded", "exceeded your current quota"}},
+	{llm.KindServer, []string{"overloaded", "unavailable", "internal error", "internal server", "upstream", "try again", "timed out"}},
+}
+
+type kindWords struct {
+	kind  llm.ErrorKind
+	words []string
+}
+
+func codes(m map[llm.ErrorKind]string) map[string]llm.ErrorKind {
+	out := map[string]llm.ErrorKind{}
+	for kind, names := range m {
+		for _, n := range strings.Fields(names) {
+			out[fold(n)] = kind
+		}
+	}
+	return out
+}
+
+func fold(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
+}
+
+// ErrorKind is what a failed answer means, of a server about which nothing is
+// known: by the code in its body, then by the status, and by the message only
+// where both leave it open. For an error object inside a good answer status is
+// 200. A client that knows its provider has a table of its own.
+func ErrorKind(status int, body []byte) llm.ErrorKind {
+	return kindOf(status, ReadError(body))
+}
+
+func kindOf(status int, e ErrorBody) llm.ErrorKind {
+	text := strings.ToLower(e.Message)
+	if status < 300 && e.HTTP != 0 {
+		status = e.HTTP // the error came after the status had gone out
+	}
+	for _, c := range []string{e.Inner, e.Reason, e.Code, e.Type, e.Status} {
+		k, ok := kindOfCode[fold(c)]
+		if ok && k == llm.KindRateLimit && (e.Daily || has(text, dailyWords)) {
+			return llm.KindQuota // one code for both
+		}
+		if ok {
+			return k
+		}
+	}
+	k := StatusKind(status)
+	if status == http.StatusTooManyRequests && e.Daily {
+		return llm.KindQuota
+	}
+	if status < 300 || k == llm.KindBadRequest || k == llm.KindRateLimit {
+		for _, w := range kindOfWords {
+			if has(text, w.words) {
+				return w.kind
+			}
+		}
+	}
+	if status >= 300 {
+		return k
+	}
+	for _, w := range kindOfWordsInside {
+		if has(text, w.words) {
+			return w.kind
+		}
+	}
+	for _, c := range []string{e.Code, e.Type, e.Status} {
+		if k, ok := kindOfType[fold(c)]; ok {
+			return k
+		}
+	}
+	return llm.KindBadResponse
+}
+
+func has(text string, words []string) bool {
+	for _, w := range words {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
+}

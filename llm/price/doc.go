@@ -1,11 +1,22 @@
-// Package price computes what tokens cost, exactly.
+// Package price says what calls to models cost, exactly, in decimals of USD.
 //
-// It does not know any provider's prices yet: a [Rates] is what you make it.
-// An unknown usage has an unknown cost, which is not 0.
+// It comes with a table of list prices, each dated and with its source. What
+// the table does not know has no price: an unknown cost is never 0, and a
+// provider that itself says what a call cost is always believed. It is no
+// invoice: discounts, taxes, and what is billed otherwise than by the token
+// (searches, images, storage of caches) are not in it.
 //
 // To use it:
 //
-//  1. rates := price.PerMillion("2.50", "1.25", "10.00")
-//  2. usd, ok := rates.Cost(resp.Usage)
-//  3. If ok, usd.String() is the exact decimal.
+//  1. Give a run the table: evaltest.Price(price.Default().Response).
+//  2. Override prices where yours differ: in code with [Table.With], or from a
+//     file with [Load]. For a server of your own, [PerMillion] makes rates of
+//     which Response serves as well.
+//  3. Where the provider matters to the price (an id that many hosts serve), say
+//     so: price.Default().On("groq").Response.
+//  4. For sums, use [Total]: it says "at least" where something is unknown.
+//
+// A request whose prompt is longer than a tier's threshold costs that tier's
+// rates as a whole, output included. Rates that depend on the hour, as
+// DeepSeek's do, are taken at the time of the call.
 package price

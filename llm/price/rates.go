@@ -13,13 +13,32 @@ import (
 // Rates are prices in USD per million tokens. The zero value prices everything
 // at 0, as a server of one's own may. Safe for concurrent use.
 type Rates struct {
-	// Input is the price of input that was not cached.
+	// Input is the price of input that was neither read from nor written to a
+	// cache.
 	Input decimal.Decimal
 	// CachedInput is the price of input that the provider had cached.
 	CachedInput decimal.Decimal
 	// Output is the price of output, reasoning included.
 	Output decimal.Decimal
+	// CacheWrite is the price of input that the provider wrote to its cache;
+	// nil if that costs what other input does.
+	CacheWrite *decimal.Decimal
+	// CacheWriteHour is the price of input that was written to a cache that
+	// keeps it for an hour; nil if that costs CacheWrite.
+	CacheWriteHour *decimal.Decimal
+
+	lacks lacking
 }
+
+// lacking are the prices that a table or a row did not give. It is not the
+// other way round, so that Rates{Input: …} is whole.
+type lacking uint8
+
+const (
+	lacksInput lacking = 1 << iota
+	lacksCached
+	lacksOutput
+)
 
 // ErrRate is in the tree of the error for a price that cannot be meant.
 var ErrRate = errors.New("price: not a price")
@@ -38,7 +57,7 @@ func New(input, cachedInput, output string) (Rates, error) {
 	}{{"input", input, &r.Input}, {"cached input", cachedInput, &r.CachedInput}, {"output", output, &r.Output}} {
 		d, err := rate(f.text)
 		if err != nil {
-			return Rates{}, fmt.Errorf("%w: the %s rate is %q: %v", ErrRate, f.name, f.text, err)
+			return Rates{}, fmt.Errorf("%w: the %s rate is %q: %v", ErrRate, f.name, clip(f.text), err)
 		}
 		*f.to = d
 	}
@@ -56,10 +75,17 @@ func PerMillion(input, cachedInput, output string) Rates {
 
 var maxRate = decimal.New(1, 9)
 
+// maxDigits is the longest price that is read, in bytes.
+const maxDigits = 64
+
 // rate reads one price. Bounds keep an exponent such as 1e999999999 from
 // filling the memory when it is printed.
 func rate(s string) (decimal.Decimal, error) {
-	d, err := decimal.NewFromString(strings.TrimSpace(s))
+	s = strings.TrimSpace(s)
+	if len(s) > maxDigits {
+		return decimal.Decimal{}, fmt.Errorf("want at most %d digits", maxDigits)
+	}
+	d, err := decimal.NewFromString(s)
 	switch {
 	case err != nil:
 		return decimal.Decimal{}, errors.New("want a decimal number of USD per million tokens, such as 0.075")
@@ -71,16 +97,48 @@ func rate(s string) (decimal.Decimal, error) {
 	return d, nil
 }
 
+// clip keeps a value in an error short.
+func clip(s string) string {
+	const most = 80
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
 // Cost is what u costs in USD, exactly. Cached input is part of the input and
-// is priced once, at its own rate; reasoning is part of the output. ok is
-// false if the usage is unknown, or contradicts itself (a part larger than its
-// whole, a negative count): the cost is then unknown too, and is not 0.
+// is priced once, at its own rate; so is what was written to a cache; reasoning
+// is part of the output. ok is false if the usage is unknown, or contradicts
+// itself (a part larger than its whole, a negative count): the cost is then
+// unknown too, and is not 0.
 func (r Rates) Cost(u llm.Usage) (usd decimal.Decimal, ok bool) {
-	if !u.Known || u.CachedInput < 0 || u.Output < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output {
+	if !sound(u) {
 		return decimal.Decimal{}, false
 	}
-	sum := r.Input.Mul(decimal.NewFromInt(u.Input - u.CachedInput)).
+	plain := u.Input - u.CachedInput
+	if plain > 0 && r.lacks&lacksInput != 0 || u.CachedInput > 0 && r.lacks&lacksCached != 0 || u.Output > 0 && r.lacks&lacksOutput != 0 {
+		return decimal.Decimal{}, false
+	}
+	sum := r.Input.Mul(decimal.NewFromInt(plain)).
 		Add(r.CachedInput.Mul(decimal.NewFromInt(u.CachedInput))).
 		Add(r.Output.Mul(decimal.NewFromInt(u.Output)))
 	return sum.Shift(-6), true // per million
+}
+
+// sound reports a usage that can be priced.
+func sound(u llm.Usage) bool {
+	return u.Known && u.CachedInput >= 0 && u.Output >= 0 && u.Reasoning >= 0 &&
+		u.CachedInput <= u.Input && u.Reasoning <= u.Output
+}
+
+// times are the rates, each multiplied by n.
+func (r Rates) times(n decimal.Decimal) Rates {
+	r.Input, r.CachedInput, r.Output = r.Input.Mul(n), r.CachedInput.Mul(n), r.Output.Mul(n)
+	for _, p := range []**decimal.Decimal{&r.CacheWrite, &r.CacheWriteHour} {
+		if *p != nil {
+			d := (*p).Mul(n)
+			*p = &d
+		}
+	}
+	return r
 }

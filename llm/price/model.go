@@ -1,0 +1,76 @@
+package price
+
+import "strings"
+
+// providers are the names under which tools know who bills; the first is ours.
+var providers = [][]string{
+	{"openai"},
+	{"anthropic", "claude"},
+	{"google", "gemini", "google_ai", "vertex", "vertex_ai", "vertexai", "google-vertex"},
+	{"deepseek"},
+	{"groq"},
+	{"mistral", "mistralai"},
+	{"together", "together_ai", "togetherai", "together.ai"},
+	{"xai", "x-ai", "x.ai"},
+	{"moonshot", "moonshotai"},
+	{"cohere"},
+	{"openrouter"},
+	{"azure", "azure_ai", "azure-openai", "azure_openai"},
+	{"bedrock", "aws", "amazon-bedrock"},
+	{"fireworks", "fireworks_ai"},
+}
+
+// hosts serve models that others serve too, also one's own server, under the
+// same id: their prices count only where they are named.
+var hosts = map[string]bool{"groq": true, "together": true, "fireworks": true, "openrouter": true, "azure": true, "bedrock": true}
+
+// canonical is our name of a provider; what is not known stays, in lower case.
+func canonical(provider string) string {
+	provider = strings.ToLower(strings.TrimSpace(provider))
+	for _, names := range providers {
+		for _, n := range names {
+			if n == provider {
+				return names[0]
+			}
+		}
+	}
+	return provider
+}
+
+func isProvider(name string) bool {
+	c := canonical(name)
+	for _, names := range providers {
+		if names[0] == c {
+			return true
+		}
+	}
+	return false
+}
+
+// readings are the ways to read an id, longest first: as it stands, then
+// without the prefixes that APIs and gateways put before it. provider is empty
+// where the id does not say.
+func readings(id string) (all []reading) {
+	all = append(all, reading{"", id})
+	// Gemini API and Vertex AI name resources by path. A tuned model or an
+	// endpoint has another path, and is not the model it came from.
+	if rest, ok := strings.CutPrefix(id, "models/"); ok {
+		return append(all, reading{"google", rest})
+	}
+	path := strings.Split(id, "/")
+	if len(path) == 8 && path[0] == "projects" && path[2] == "locations" {
+		path = path[4:]
+	}
+	if len(path) == 4 && path[0] == "publishers" && path[2] == "models" {
+		if path[1] != "google" {
+			return all // others' models cost on Vertex AI what Vertex AI says
+		}
+		return append(all, reading{"google", path[3]})
+	}
+	if before, rest, ok := strings.Cut(id, "/"); ok && isProvider(before) {
+		all = append(all, reading{canonical(before), rest})
+	}
+	return all
+}
+
+type reading struct{ provider, model string }

@@ -2,11 +2,12 @@ package openai
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
@@ -21,6 +22,7 @@ type completion struct {
 	Usage   json.RawMessage `json:"usage"`
 	Groq    struct {
 		Usage json.RawMessage `json:"usage"`
+		Error json.RawMessage `json:"error"` // why a stream stopped early
 	} `json:"x_groq"`
 	Error  json.RawMessage `json:"error"`
 	Object string          `json:"object"`
@@ -32,6 +34,8 @@ type choice struct {
 	Delta   message         `json:"delta"`
 	Text    string          `json:"text"`
 	Finish  json.RawMessage `json:"finish_reason"`
+	Error   json.RawMessage `json:"error"`                  // OpenRouter
+	Filter  json.RawMessage `json:"content_filter_results"` // Azure
 }
 
 type message struct {
@@ -60,17 +64,21 @@ type answer struct {
 	calls                    []llm.ToolCall
 	slots                    map[int]int // a chunk's index of a call → its place in calls
 	finish                   string
-	id, model, cost          string
-	usage                    llm.Usage
-	usageWarnings, warnings  []string
+	id, model                string
+	filtered                 string // which of the provider's filters it was
+	tally                    tally
+	warnings                 []string
 	chunks, choices          int
+	times                    []time.Duration // of the chunks that held tokens
 }
 
 // badAnswer is a body that is no answer; failure makes it an llm.Error.
 type badAnswer struct {
 	body  []byte // holds an error object, if isErr
 	isErr bool
-	why   string
+	// server says that the failure is the server's, whatever its words.
+	server bool
+	why    string
 }
 
 func (e *badAnswer) Error() string { return e.why }
@@ -137,6 +145,26 @@ func (a *answer) eventsIn(b []byte) error {
 	}
 }
 
+// event adds one event's data, which came at this time after the start.
+func (a *answer) event(data []byte, at time.Duration) error {
+	before := a.size()
+	err := a.chunk(data)
+	// A role alone, an empty text and a keep-alive are no token.
+	if a.size() > before {
+		a.times = append(a.times, max(at, 1))
+	}
+	return err
+}
+
+// size grows with whatever the model writes.
+func (a *answer) size() int {
+	n := a.text.Len() + a.reasoning.Len() + a.refusal.Len() + len(a.calls)
+	for _, c := range a.calls {
+		n += len(c.Name) + len(c.Arguments)
+	}
+	return n
+}
+
 // chunk adds one event's data.
 func (a *answer) chunk(data []byte) error {
 	a.chunks++
@@ -155,7 +183,14 @@ func (a *answer) add(data []byte, whole bool) error {
 		}
 		return &badAnswer{body: data, isErr: true, why: "an event of the stream is not JSON"}
 	}
+	a.tally.add(c.Groq.Usage)
+	a.tally.add(c.Usage)
 	if isError(c.Error) || c.Object == "error" || whole && bytes.HasPrefix(data, []byte("[")) {
+		for _, ch := range c.Choices {
+			if ch.Index == 0 {
+				a.written(ch, whole) // what it holds of an answer is kept
+			}
+		}
 		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
 	}
 	if c.ID != "" && a.id == "" {
@@ -164,31 +199,56 @@ func (a *answer) add(data []byte, whole bool) error {
 	if c.Model != "" {
 		a.model = cut(c.Model, maxCode)
 	}
-	for _, u := range []json.RawMessage{c.Groq.Usage, c.Usage} {
-		if len(u) > 0 && string(u) != "null" {
-			a.usage, a.usageWarnings = wire.ReadUsage(u)
-			a.cost = cmp.Or(wire.ReadCost(u), a.cost)
-		}
-	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
 			a.warn("the answer has several choices: only the first is used")
 			continue
 		}
-		a.choices++
-		m := ch.Delta
-		if whole {
-			m = ch.Message
+		if err := a.choice(ch, whole); err != nil {
+			return err
 		}
-		a.message(m)
-		a.text.WriteString(ch.Text)
-		var f string
-		if json.Unmarshal(ch.Finish, &f) == nil && f != "" {
-			a.finish = cut(f, maxCode)
-		}
+	}
+	if isError(c.Groq.Error) {
+		return &badAnswer{body: errorObject(c.Groq.Error), isErr: true, server: true, why: "the server stopped the stream"}
 	}
 	return nil
 }
+
+// written adds what the model wrote.
+func (a *answer) written(ch choice, whole bool) {
+	m := ch.Delta
+	if whole {
+		m = ch.Message
+	}
+	a.message(m)
+	a.text.WriteString(ch.Text)
+}
+
+// choice adds one choice.
+func (a *answer) choice(ch choice, whole bool) error {
+	a.choices++
+	a.written(ch, whole)
+	if hits := filterHits(ch.Filter); hits != "" {
+		a.filtered = hits
+	}
+	finish := cut(plainText(ch.Finish), maxCode)
+	switch {
+	case isError(ch.Error):
+		return &badAnswer{body: errorObject(ch.Error), isErr: true, why: "the choice is an error object"}
+	case brokenFinish[finish]:
+		return &badAnswer{server: true, why: fmt.Sprintf("the server gave up: its finish reason is %q", finish)}
+	case finish != "":
+		a.finish = finish
+	}
+	return nil
+}
+
+// brokenFinish are finish reasons that mean a failure of the server:
+// OpenRouter's, and DeepSeek's for having no machine left.
+var brokenFinish = map[string]bool{"error": true, "insufficient_system_resource": true}
+
+// errorObject puts an error that stands elsewhere into the usual shape.
+func errorObject(raw json.RawMessage) []byte { return []byte(`{"error":` + string(raw) + `}`) }
 
 func isError(raw json.RawMessage) bool {
 	switch string(raw) {
@@ -323,15 +383,27 @@ func (a *answer) end() error {
 func (a *answer) response() llm.Response {
 	r := llm.Response{
 		Text: a.text.String(), Reasoning: a.reasoning.String(), Refusal: a.refusal.String(),
-		ToolCalls: a.calls, Finish: finishReason(a.finish), Usage: a.usage,
-		Model: a.model, ID: a.id, CostUSD: a.cost,
-		Warnings: append(a.warnings, a.usageWarnings...),
+		ToolCalls: a.calls, Finish: finishReason(a.finish), Model: a.model, ID: a.id, Chunks: a.times,
 	}
+	var warnings []string
+	r.Usage, r.CostUSD, warnings = a.tally.sum()
 	if r.Refusal != "" {
 		r.Finish = llm.FinishRefusal
 	}
+	if r.Finish == llm.FinishContentFilter && a.filtered != "" {
+		a.warn("the provider's content filter stopped the answer: " + a.filtered)
+	}
+	if strings.Contains(r.Text, "</think>") || strings.HasPrefix(strings.TrimSpace(r.Text), "<think>") {
+		a.warn(thinkTags)
+	}
+	r.Warnings = append(a.warnings, warnings...)
 	return r
 }
+
+// thinkTags is said instead of cutting the thoughts out: where they end is a
+// guess, and a text that was changed in silence is no answer to grade.
+const thinkTags = "the text holds <think> tags, which graders see: the server did not tell thoughts from answer " +
+	"(vLLM and SGLang need --reasoning-parser, llama.cpp --reasoning-format, Groq the Extra field reasoning_format \"parsed\")"
 
 // finishReason is the reason in our words; an unknown one stays as it came.
 func finishReason(s string) llm.FinishReason {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +52,13 @@ var rows = []row{
 	{"C01 unary unknown", "no code to retry by", false, body(`{"error":{"message":"m"}}`), "", "", llm.KindBadResponse, "m"},
 	{"C01 stream asked, object came", "200 JSON instead of SSE", true, body(`{"error":{"message":"m","type":"overloaded_error"}}`), "", "", llm.KindServer, "m"},
 
+	{"C01 in a choice", "OpenRouter's other place", true, events(a, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"!\"},\"error\":{\"message\":\"m\",\"code\":429}}]}\n\n"), "18!", "", llm.KindRateLimit, "[429]"},
+	{"C01 text beside it", "what was written is kept", true, events(a, "data: {\"error\":{\"message\":\"m\",\"code\":502},\"choices\":[{\"index\":0,\"delta\":{\"content\":\"!\"},\"finish_reason\":\"error\"}]}\n\n"), "18!", "", llm.KindServer, "[502]"},
+	{"C01 reason error", "without a word of why", true, events(a, strings.Replace(stop, "stop", "error", 1), llmtest.Done), "18", "", llm.KindServer, `finish reason is "error"`},
+	{"C01 no machine", "DeepSeek's reason for an answer that it broke off", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"insufficient_system_resource"}]}`), "18", "", llm.KindServer, "insufficient_system_resource"},
+	{"C01 Groq", "its own place", true, events(a, "data: {\"x_groq\":{\"id\":\"1\",\"error\":\"over capacity\"},\"choices\":[]}\n\n"), "18", "", llm.KindServer, "over capacity"},
+	{"C01 Groq, other words", "the stream was stopped all the same", true, events(a, "data: {\"x_groq\":{\"error\":\"oops\"}}\n\n"), "18", "", llm.KindServer, "oops"},
+
 	{"C03 clean end", "half an answer is no answer", true, events(a), "18", "", llm.KindIncomplete, "without a finish reason"},
 	{"C03 role only", "nothing came", true, events("data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n"), "", "", llm.KindIncomplete, ""},
 	{"C03 reset", "the connection broke", true, llmtest.Reset(a), "18", "", llm.KindIncomplete, ""},
@@ -90,9 +98,17 @@ var rows = []row{
 	{"C12 content filter", "never retried", false, llmtest.Status(400, `{"error":{"code":"content_filter","message":"filtered","innererror":{"code":"ResponsibleAIPolicyViolation"}}}`), "", "", llm.KindBlocked, "content_filter"},
 	{"C13 partial", "the text is kept, the reason shown", false, body(`{"choices":[{"message":{"content":"The answer is 4"},"finish_reason":"content_filter"}]}`), "The answer is 4", llm.FinishContentFilter, "", ""},
 	{"C13 null", "", false, body(`{"choices":[{"message":{"content":null},"finish_reason":"content_filter"}]}`), "", llm.FinishContentFilter, "", ""},
+	{"C13 Azure", "which filter it was", false, body(`{"choices":[{"message":{"content":"The"},"finish_reason":"content_filter","content_filter_results":{"hate":{"filtered":false,"severity":"safe"},"violence":{"filtered":true,"severity":"medium"},"jailbreak":{"filtered":true,"detected":true}}}]}`), "The", llm.FinishContentFilter, "", "stopped the answer: jailbreak, violence (medium)"},
+	{"C13 Azure stream", "the prompt's results come first, without a choice", true, events("data: {\"choices\":[],\"prompt_filter_results\":[{\"prompt_index\":0,\"content_filter_results\":{\"hate\":{\"filtered\":false,\"severity\":\"safe\"}}}]}\n\n", a, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"content_filter\",\"content_filter_results\":{\"sexual\":{\"filtered\":true,\"severity\":\"high\"}}}]}\n\n", llmtest.Done), "18", llm.FinishContentFilter, "", "sexual (high)"},
+	{"C13 unfiltered", "results of a good answer are no warning", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop","content_filter_results":{"hate":{"filtered":false,"severity":"low"},"error":{"code":"content_filter_error","message":"not available"}}}]}`), "18", llm.FinishStop, "", ""},
+	{"C15 only thoughts", "an answer that stopped without one is kept apart too", false, body(`{"choices":[{"message":{"content":"","reasoning":"hm"},"finish_reason":"stop"}]}`), "", llm.FinishStop, "", ""},
+	{"C15 only thoughts, streamed", "", true, events("data: {\"choices\":[{\"index\":0,\"delta\":{\"reasoning\":\"hm\",\"content\":null}}]}\n\n", strings.Replace(stop, "stop", "length", 1)), "", llm.FinishLength, "", ""},
+	{"think tags", "not cut out in silence", false, body(`{"choices":[{"message":{"content":"<think>17?</think>18"},"finish_reason":"stop"}]}`), "<think>17?</think>18", llm.FinishStop, "", "--reasoning-parser"},
+	{"think tag's end", "Qwen's template opens it itself", true, events(llmtest.Text("17?</think>18"), stop), "17?</think>18", llm.FinishStop, "", "<think> tags"},
 	{"C15 empty", "all of it went into reasoning", false, body(`{"choices":[{"message":{"content":"","reasoning_content":"hm"},"finish_reason":"length"}]}`), "", llm.FinishLength, "", ""},
 	{"C15 partial", "", true, events(a, strings.Replace(stop, "stop", "length", 1)), "18", llm.FinishLength, "", ""},
-	{"C16 max_tokens", "a request that will never do", false, llmtest.Status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`), "", "", llm.KindBadRequest, "max_tokens"},
+	{"C16 max_tokens", "a request that will never do", false, llmtest.Status(400, `{"error":{"message":"Unsupported parameter: 'max_tokens'","type":"invalid_request_error","param":"max_tokens","code":"unsupported_parameter"}}`), "", "", llm.KindBadRequest, "set Config.MaxTokensField to openai.MaxCompletionTokens"},
+	{"C16 temperature", "the judge's may be left out", false, llmtest.Status(400, `{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","type":"invalid_request_error","param":"temperature","code":"unsupported_value"}}`), "", "", llm.KindBadRequest, "leave Request.Temperature nil"},
 	{"C18 stop", "a stop text that was too broad is a plain end", false, body(`{"choices":[{"message":{"content":"Let me identify the "},"finish_reason":"stop"}]}`), "Let me identify the ", llm.FinishStop, "", ""},
 
 	{"refusal", "the refusal field", false, body(`{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`), "", llm.FinishRefusal, "", ""},
@@ -118,39 +134,70 @@ var rows = []row{
 	{"reset before the answer", "", false, llmtest.Reset(), "", "", llm.KindConnection, ""},
 }
 
+// caseID is the case of the collection that a row's name begins with, or "".
+var caseID = regexp.MustCompile(`^C\d\d`)
+
+// answers runs the rows of one case, or those of none.
+func answers(t *testing.T, id string) {
+	t.Helper()
+	ran := 0
+	for _, r := range rows {
+		if caseID.FindString(r.name) == id {
+			ran++
+			t.Run(r.name, func(t *testing.T) { r.run(t) })
+		}
+	}
+	require.Positive(t, ran)
+}
+
 func TestAnswers(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range rows {
 		require.False(t, seen[r.name], "two rows are called %q", r.name)
 		seen[r.name] = true
-		t.Run(r.name, func(t *testing.T) {
-			m, s := fake(raw(r.answer))
-			req := llm.Prompt("What is 6*3?")
-			req.Stream = r.stream
-			var log llm.CallLog
-			got, err := m.Generate(llm.WithCallLog(t.Context(), &log), req)
-			s.Memory().Wait()
-			assert.Equal(t, r.text, got.Text, r.reason)
-			assert.Len(t, log.Calls(), 1, "the call is logged once, failed or not")
-			assert.Zero(t, s.Memory().OpenBodies())
-			if r.kind == "" {
-				require.NoError(t, err, r.reason)
-				assert.Equal(t, r.finish, got.Finish, r.reason)
-				if r.says == "" {
-					assert.Empty(t, got.Warnings)
-				} else {
-					assert.Contains(t, strings.Join(got.Warnings, "\n"), r.says)
-				}
-				return
-			}
-			require.Error(t, err, r.reason)
-			var le *llm.Error
-			require.ErrorAs(t, err, &le)
-			assert.Equal(t, r.kind, le.Kind, "%v: %s", err, r.reason)
-			assert.Contains(t, err.Error(), r.says)
-			assert.Equal(t, "openai", le.Provider)
-		})
 	}
+	answers(t, "")
+}
+
+func TestCaseC01(t *testing.T) { answers(t, "C01") } // a 200 stream that carries an error object
+func TestCaseC03(t *testing.T) { answers(t, "C03") } // a clean end without a finish reason
+func TestCaseC04(t *testing.T) { answers(t, "C04") } // a finish reason but no [DONE]
+func TestCaseC06(t *testing.T) { answers(t, "C06") } // keep-alives and other spellings of a stream
+func TestCaseC08(t *testing.T) { answers(t, "C08") } // HTML instead of JSON or a stream
+func TestCaseC12(t *testing.T) { answers(t, "C12") } // a 400 of the content filter
+func TestCaseC13(t *testing.T) { answers(t, "C13") } // a filtered answer with some text
+func TestCaseC15(t *testing.T) { answers(t, "C15") } // cut at the token limit
+func TestCaseC16(t *testing.T) { answers(t, "C16") } // settings that reasoning models refuse
+func TestCaseC18(t *testing.T) { answers(t, "C18") } // a stop text that was too broad
+
+func (r row) run(t *testing.T) {
+	m, s := fake(raw(r.answer))
+	req := llm.Prompt("What is 6*3?")
+	req.Stream = r.stream
+	var log llm.CallLog
+	got, err := m.Generate(llm.WithCallLog(t.Context(), &log), req)
+	s.Memory().Wait()
+	assert.Equal(t, r.text, got.Text, r.reason)
+	assert.Len(t, log.Calls(), 1, "the call is logged once, failed or not")
+	assert.Equal(t, 1, s.Memory().Calls(), "nothing is tried again")
+	assert.Zero(t, s.Memory().OpenBodies())
+	assert.Equal(t, len(got.Chunks) > 0, got.Timing.FirstToken > 0)
+	if r.kind == "" {
+		require.NoError(t, err, r.reason)
+		assert.Equal(t, r.finish, got.Finish, r.reason)
+		if r.says == "" {
+			assert.Empty(t, got.Warnings)
+		} else {
+			assert.Contains(t, strings.Join(got.Warnings, "\n"), r.says)
+		}
+		return
+	}
+	require.Error(t, err, r.reason)
+	var le *llm.Error
+	require.ErrorAs(t, err, &le)
+	assert.Equal(t, r.kind, le.Kind, "%v: %s", err, r.reason)
+	assert.Contains(t, err.Error(), r.says)
+	assert.Equal(t, "openai", le.Provider)
 }
 
 func TestErrorDetails(t *testing.T) {

@@ -44,14 +44,29 @@ func (c *Client) build(base *url.URL, req llm.Request) (sdk.ChatCompletionReques
 	if req.Stream {
 		out.Stream, out.StreamOptions = true, &sdk.StreamOptions{IncludeUsage: true}
 	}
+	return out, fields, c.further(req, fields)
+}
+
+// further adds what thinking comes to, and the fields of Extra.
+func (c *Client) further(req llm.Request, fields map[string]json.RawMessage) error {
+	thought := map[string]json.RawMessage{}
+	if req.Thinking != nil {
+		if err := c.thinking(*req.Thinking, thought); err != nil {
+			return err
+		}
+	}
+	maps.Copy(fields, thought)
 	maps.Copy(fields, c.cfg.Extra)
 	for name, v := range req.Extra {
 		if v != nil && !json.Valid(v) {
-			return out, nil, c.refuse("Request.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
+			return c.refuse("Request.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
 		}
 		fields[name] = v
 	}
-	return out, fields, nil
+	for name, v := range thought {
+		fields[name] = join(v, fields[name])
+	}
+	return nil
 }
 
 // refuse is the error for a request that cannot be sent as it is meant.
@@ -74,23 +89,6 @@ func (c *Client) settings(base *url.URL, req llm.Request, fields map[string]json
 	}
 	if req.MaxOutputTokens != nil {
 		fields[c.cfg.maxTokensField(base)] = strconv.AppendInt(nil, *req.MaxOutputTokens, 10)
-	}
-	if req.Thinking == nil {
-		return nil
-	}
-	switch t := *req.Thinking; {
-	case t.Budget != nil:
-		return c.refuse("Request.Thinking.Budget is %d: this API takes no budget; set Level, or the server's own field with Extra", *t.Budget)
-	case t.Off && t.Level != "":
-		return c.refuse("Request.Thinking has both Off and Level %q: set one", t.Level)
-	case t.Off:
-		fields["reasoning_effort"] = json.RawMessage(`"none"`)
-	case t.Level != "":
-		level, err := json.Marshal(t.Level)
-		fields["reasoning_effort"] = level
-		return err
-	default:
-		return c.refuse("Request.Thinking sets nothing: set Off or Level, or leave it nil")
 	}
 	return nil
 }

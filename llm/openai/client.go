@@ -3,10 +3,12 @@ package openai
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"os"
+	"strings"
+	"time"
 
 	sdk "github.com/sashabaranov/go-openai"
 
@@ -57,16 +59,37 @@ type guard struct {
 }
 
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.Header.Get("Authorization") == "" && !isLoopback(req.URL) && g.cfg.Header.Get("Api-Key") == "" {
+	if !g.cfg.KeyOptional && !isLoopback(req.URL) && !hasKey(req.Header) {
 		if req.Body != nil {
 			req.Body.Close()
 		}
-		return nil, &llm.Error{
-			Kind: llm.KindAuth, Provider: g.cfg.Provider,
-			Message: "no key: set the environment variable " + g.cfg.KeyEnv + " (a server on this machine and a replayed cassette need none)",
-		}
+		return nil, g.cfg.noKey(req.URL)
 	}
 	return wire.Transport{Base: g.base}.RoundTrip(req)
+}
+
+// hasKey reports whether a key is sent in any header that may hold one, be it
+// one of the user's own.
+func hasKey(h http.Header) bool {
+	for name, vs := range h {
+		if len(vs) > 0 && vs[0] != "" && !strings.EqualFold(name, "Cookie") && masksHeader(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// noKey is the error of a call that would go out without a key.
+func (c Config) noKey(u *url.URL) error {
+	e := &llm.Error{Kind: llm.KindAuth, Provider: c.Provider}
+	if c.KeyEnv == "" {
+		e.Message = fmt.Sprintf("no key for %q: Config.KeyEnv is empty, and the one in %s is not sent to any server but OpenAI's", u.Host, DefaultKeyEnv)
+		e.Hint = "name the variable that holds this server's key in Config.KeyEnv, or set KeyOptional if it wants none"
+		return e
+	}
+	e.Message = "no key: the environment variable " + c.KeyEnv + " is not set"
+	e.Hint = "set it; a server on this machine and a replayed cassette need none"
+	return e
 }
 
 func (g guard) CloseIdleConnections() { wire.Transport{Base: g.base}.CloseIdleConnections() }
@@ -85,14 +108,20 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 	}
 	capture := &wire.Capture{MaxBody: -1}
 	callCtx := wire.WithOwnLog(wire.WithCapture(wire.WithExtra(ctx, fields), capture))
-	ex := &exchange{client: c.http, header: c.cfg.Header, stream: req.Stream, key: os.Getenv(c.cfg.KeyEnv)}
+	ex := &exchange{
+		client: c.http, header: c.cfg.Header, stream: req.Stream, key: c.cfg.key(), keyHeader: c.cfg.KeyHeader,
+		query: base.RawQuery, lastRead: capture.LastRead,
+	}
 	resp, err := c.call(callCtx, base, body, ex)
 	got := capture.Get()
 	resp.Timing = llm.Timing{Start: got.Start, Total: got.End}
-	if req.Stream {
-		resp.Timing.FirstToken = got.FirstToken
+	if len(resp.Chunks) > 0 {
+		resp.Timing.FirstToken = resp.Chunks[0]
 	}
 	resp.Replayed = got.Replayed
+	if !got.Replayed { // recorded limits say nothing of now
+		resp.RateLimit = wire.RateLimits(ex.head, time.Now())
+	}
 	ex.hide(&resp)
 	err = c.failure(ctx, ex, &resp, err)
 	if got.Calls > 0 {
@@ -105,8 +134,14 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 // SDK loses whole answers over a count spelled 12.0, and knows no reasoning
 // field but one.
 func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletionRequest, ex *exchange) (llm.Response, error) {
-	cfg := sdk.DefaultConfig(ex.key)
-	cfg.BaseURL, cfg.HTTPClient = base.String(), ex
+	bearer := ex.key
+	if ex.keyHeader != "" {
+		bearer = "" // the exchange sends it
+	}
+	cfg := sdk.DefaultConfig(bearer)
+	plain := *base
+	plain.RawQuery = "" // the SDK would put the path behind it
+	cfg.BaseURL, cfg.HTTPClient = plain.String(), ex
 	client := sdk.NewClientWithConfig(cfg)
 	var a answer
 	if !body.Stream {
@@ -136,7 +171,7 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 			err = ex.streamEnd(recvErr)
 			break
 		}
-		if err = a.chunk(data); err != nil {
+		if err = a.event(data, ex.lastRead()); err != nil {
 			break
 		}
 	}

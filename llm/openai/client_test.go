@@ -168,7 +168,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"NaN", llm.Request{Messages: llm.Prompt("q").Messages, Temperature: new(nan / nan)}, "temperature is NaN"},
 		{"budget", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{Budget: new(int64(7))}}, "Budget is 7"},
 		{"no thinking", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{}}, "sets nothing"},
-		{"two", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{Off: true, Level: "low"}}, "both Off and Level"},
+		{"two", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{Off: true, Level: "low"}}, `has Off and Level "low": set one`},
 		{"schema", llm.Request{Messages: llm.Prompt("q").Messages, Schema: &llm.Schema{JSON: json.RawMessage("{")}}, "Schema.JSON is not JSON"},
 		{"extra", llm.Request{Messages: llm.Prompt("q").Messages, Extra: map[string]json.RawMessage{"x": json.RawMessage("{")}}, `Extra["x"] is not JSON`},
 		{"tool", llm.Request{Messages: llm.Prompt("q").Messages, Tools: []llm.Tool{{Name: "f", Parameters: json.RawMessage("{")}}}, `tool "f"`},
@@ -237,15 +237,16 @@ func TestKeys(t *testing.T) {
 
 func TestKeyIsNeverShown(t *testing.T) {
 	const key = "super-secret-key-42"
-	t.Setenv(openai.DefaultKeyEnv, key)
+	t.Setenv("MY_KEY", key)
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(401)
 		_, _ = io.WriteString(w, `{"error":{"message":"wrong: `+r.Header.Get("Authorization")+`"}}`)
 	}
-	m, _ := fake(raw(echo))
+	s := &llmtest.Server{Reply: raw(echo)}
+	m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", KeyEnv: "MY_KEY", HTTPClient: s.Client()}.New()
 	var log llm.CallLog
 	_, err := m.Generate(llm.WithCallLog(t.Context(), &log), llm.Prompt("q"))
-	require.Error(t, err)
+	require.ErrorContains(t, err, "Bearer [masked]")
 	assert.NotContains(t, err.Error(), key)
 	assert.NotContains(t, log.Calls()[0].Err.Error(), key)
 }

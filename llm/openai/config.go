@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goevals/evals/llm"
@@ -27,18 +28,33 @@ const (
 )
 
 // A Config says which model of which server to call. Only Model is needed.
+// [DeepSeek], [OpenRouter], [VLLM] and others return one that is filled in for
+// their server; any field of it may be changed before New.
 type Config struct {
 	// Model is the model's id as the server knows it.
 	Model string
-	// BaseURL is what "/chat/completions" is appended to, version included.
-	// Empty means the variable OPENAI_BASE_URL, then OpenAI itself.
+	// BaseURL is what "/chat/completions" is appended to, version included; a
+	// query is kept and sent with each call. Empty means the variable
+	// OPENAI_BASE_URL, then OpenAI itself.
 	BaseURL string
 	// KeyEnv names the environment variable that holds the key; it is read at
-	// each call. Default OPENAI_API_KEY. A server other than OpenAI's should
-	// get a key of its own here.
+	// each call. Default OPENAI_API_KEY where BaseURL is empty or OpenAI's
+	// own, and none for any other BaseURL: a key of OpenAI's goes to another
+	// server only if it is named here, or if OPENAI_BASE_URL names the server.
 	KeyEnv string
+	// KeyHeader is the header that carries the key as it is (Api-Key for
+	// Azure). Default: "Authorization: Bearer" and the key.
+	KeyHeader string
+	// KeyOptional lets calls be made without a key, for servers that ask for
+	// none. Default: a call without a key fails before it is sent, but for
+	// one to this machine.
+	KeyOptional bool
 	// Provider stands in errors. Default "openai".
 	Provider string
+	// Dialect is how the server has thinking switched. Default
+	// [DialectOpenAI]. It is never guessed from the URL: a replay must send
+	// what was recorded, whatever OPENAI_BASE_URL is then.
+	Dialect Dialect
 	// HTTPClient makes the calls; its Transport goes below llm/wire. Default:
 	// a pool shared by all clients, without a timeout of its own, since the
 	// call's context has one. A Timeout here would also cut streams.
@@ -46,7 +62,10 @@ type Config struct {
 	// Header is sent with each call (OpenAI-Organization, HTTP-Referer, …).
 	Header http.Header
 	// Extra are further fields of each request's body. They replace what the
-	// client would send; a request's own Extra replaces them.
+	// client would send; a request's own Extra replaces them. Only the
+	// objects that Request.Thinking comes to (reasoning, thinking,
+	// chat_template_kwargs, …) are joined with those of the same name here,
+	// field by field; a field here wins.
 	Extra map[string]json.RawMessage
 	// MaxTokensField is MaxTokens or MaxCompletionTokens. Default: the latter
 	// for OpenAI and Azure, whose reasoning models refuse the former, and the
@@ -63,31 +82,64 @@ func New(model string) *Client { return Config{Model: model}.New() }
 // be meant, naming it: these are mistakes of the program. What the environment
 // holds is checked at the first call and returned as an error.
 func (c Config) New() *Client {
-	if strings.TrimSpace(c.Model) == "" {
-		panic("openai: Config.Model is empty: give the model's id")
+	if bad := c.fault(); bad != "" {
+		panic("openai: Config." + bad)
 	}
-	if c.BaseURL != "" {
-		if _, err := parseBase(c.BaseURL); err != nil {
-			panic(fmt.Sprintf("openai: Config.BaseURL %v", err))
-		}
-	}
-	for name, v := range c.Extra {
-		if v != nil && !json.Valid(v) {
-			panic(fmt.Sprintf("openai: Config.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v))
-		}
-	}
-	switch c.MaxTokensField {
-	case "", MaxTokens, MaxCompletionTokens:
-	default:
-		panic(fmt.Sprintf("openai: Config.MaxTokensField is %q: want %q or %q", c.MaxTokensField, MaxTokens, MaxCompletionTokens))
-	}
-	if c.KeyEnv == "" {
+	if c.KeyEnv == "" && c.ownKey() {
 		c.KeyEnv = DefaultKeyEnv
 	}
 	if c.Provider == "" {
 		c.Provider = "openai"
 	}
+	if c.Dialect == "" {
+		c.Dialect = DialectOpenAI
+	}
 	return &Client{cfg: c, http: httpClient(c)}
+}
+
+// fault says which field cannot be meant, "" if all can.
+func (c Config) fault() string {
+	if strings.TrimSpace(c.Model) == "" {
+		return "Model is empty: give the model's id"
+	}
+	if c.BaseURL != "" {
+		if _, err := parseBase(c.BaseURL); err != nil {
+			return "BaseURL " + err.Error()
+		}
+	}
+	if c.KeyHeader != "" && !masksHeader(c.KeyHeader) {
+		return fmt.Sprintf("KeyHeader is %q: keys are masked only in headers whose name ends in Api-Key, -Token or the like, and in Authorization", c.KeyHeader)
+	}
+	if _, ok := dialects[c.Dialect]; !ok && c.Dialect != "" {
+		return fmt.Sprintf("Dialect is %q: want one of the constants Dialect…", c.Dialect)
+	}
+	for name, v := range c.Extra {
+		if v != nil && !json.Valid(v) {
+			return fmt.Sprintf("Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
+		}
+	}
+	switch c.MaxTokensField {
+	case "", MaxTokens, MaxCompletionTokens:
+	default:
+		return fmt.Sprintf("MaxTokensField is %q: want %q or %q", c.MaxTokensField, MaxTokens, MaxCompletionTokens)
+	}
+	return ""
+}
+
+// masksHeader reports whether llm/wire knows that a header holds a key.
+func masksHeader(name string) bool {
+	const key = "0123456789abcdef"
+	return slices.Contains(wire.Secrets(&http.Request{Header: http.Header{http.CanonicalHeaderKey(name): {key}}}), key)
+}
+
+// ownKey reports whether OPENAI_API_KEY is a key for this server: OpenAI's, or
+// the one that OPENAI_BASE_URL names beside it.
+func (c Config) ownKey() bool {
+	if c.BaseURL == "" {
+		return true
+	}
+	u, err := parseBase(c.BaseURL)
+	return err == nil && isOpenAIHost(u)
 }
 
 func parseBase(s string) (*url.URL, error) {
@@ -117,10 +169,28 @@ func (c Config) base() (*url.URL, error) {
 	return parseBase(DefaultBaseURL)
 }
 
+// key is the key to send, "" for none.
+func (c Config) key() string {
+	if c.KeyEnv == "" {
+		return ""
+	}
+	return os.Getenv(c.KeyEnv)
+}
+
 // isOpenAI reports whether u is OpenAI's own API, at home or on Azure.
 func isOpenAI(u *url.URL) bool {
 	h := strings.ToLower(u.Hostname())
-	return h == "api.openai.com" || strings.HasSuffix(h, ".openai.com") || strings.HasSuffix(h, ".openai.azure.com")
+	for _, end := range []string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
+		if strings.HasSuffix(h, end) {
+			return true
+		}
+	}
+	return isOpenAIHost(u)
+}
+
+func isOpenAIHost(u *url.URL) bool {
+	h := strings.ToLower(u.Hostname())
+	return h == "api.openai.com" || strings.HasSuffix(h, ".openai.com")
 }
 
 func isLoopback(u *url.URL) bool {

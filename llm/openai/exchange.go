@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
@@ -21,10 +22,12 @@ const maxAnswer = 64 << 20
 // away: status, header, the whole body; and it feeds the SDK's line reader,
 // which knows one spelling of a stream, from a reader that knows them all.
 type exchange struct {
-	client *http.Client
-	header http.Header
-	stream bool
-	key    string
+	client         *http.Client
+	header         http.Header
+	stream         bool
+	key, keyHeader string
+	query          string               // of the base URL
+	lastRead       func() time.Duration // when the bytes of the last event came
 
 	secrets []string // of the request: not to be shown
 
@@ -39,6 +42,12 @@ type exchange struct {
 
 // Do makes the call.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	if x.query != "" {
+		req.URL.RawQuery = x.query
+	}
+	if x.keyHeader != "" && x.key != "" {
+		req.Header.Set(x.keyHeader, x.key)
+	}
 	for k, vs := range x.header {
 		req.Header[http.CanonicalHeaderKey(k)] = vs
 	}

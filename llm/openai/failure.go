@@ -3,10 +3,10 @@ package openai
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -36,9 +36,6 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 		return nil
 	}
 	out := &llm.Error{Provider: c.cfg.Provider, Status: ex.status, Usage: resp.Usage}
-	if wait, ok := wire.RetryAfter(ex.head, time.Now()); ok {
-		out.RetryAfter = &wait
-	}
 	var known *llm.Error
 	var bad *badAnswer
 	switch {
@@ -67,8 +64,10 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	case sdkStatus(err) != 0:
 		out.Status = sdkStatus(err)
 		out.Kind, out.Err = wire.StatusKind(out.Status), err
+		c.limits(out, ex, out.Status, detail{}, nil)
 	default:
 		out.Kind, out.Err = llm.KindConnection, err
+		out.Hint = unreachable(err)
 	}
 	out.Message = ex.mask(out.Message)
 	out.Err = wire.MaskError(out.Err, ex.secrets...)
@@ -97,12 +96,19 @@ func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
 		status = d.status // an error sent after the status had gone out
 	}
 	// Masked before it is cut: half a key is one too much.
-	out.Code, out.Message = cut(ex.mask(d.code), maxCode), cut(ex.mask(d.message), maxMessage)
+	out.Code, out.Message = cut(ex.mask(d.code), maxCode), cut(ex.mask(d.words()), maxMessage)
+	if out.Code == "" && status != ex.status {
+		out.Code = strconv.Itoa(status)
+	}
+	c.limits(out, ex, status, d, bad.body)
 	switch {
 	case ex.status >= 300 && ex.status < 400:
 		out.Kind, out.Message = llm.KindBadResponse, redirected(ex)
 	case !bad.isErr && d.message == "":
 		out.Kind = llm.KindBadResponse
+		if bad.server {
+			out.Kind = llm.KindServer
+		}
 		out.Message = describe(bad.why, ex)
 	case d.message == "" && d.code == "":
 		out.Kind = kind(status, d)
@@ -112,9 +118,28 @@ func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
 		}
 	default:
 		out.Kind = kind(status, d)
+		if bad.server && out.Kind == llm.KindBadResponse {
+			out.Kind = llm.KindServer
+		}
 	}
-	if misplaced(ex, d) {
-		out.Message += " (" + called(ex) + ")"
+	out.Hint = c.hint(out, ex, d)
+}
+
+// limits notes what the server said of its limits and of when to come back:
+// in the header, in a header that a gateway put into the body, in the body.
+func (c *Client) limits(out *llm.Error, ex *exchange, status int, d detail, body []byte) {
+	head := ex.head
+	if len(d.head) > 0 {
+		head = ex.head.Clone()
+		if head == nil {
+			head = http.Header{}
+		}
+		maps.Copy(head, d.head)
+	}
+	now := time.Now()
+	out.RateLimit = wire.RateLimits(head, now)
+	if wait, ok := wire.Wait(status, head, body, now); ok {
+		out.RetryAfter = &wait
 	}
 }
 
@@ -190,89 +215,4 @@ func redirected(ex *exchange) string {
 		to = fmt.Sprintf("%q", cut(ex.mask(u.String()), 200))
 	}
 	return fmt.Sprintf("the server redirects to %s, where the request was not sent: set BaseURL to the API's own address", to)
-}
-
-// detail is what an error body says, whichever of its shapes it has.
-type detail struct {
-	message, code, kind, inner string
-	status                     int // an HTTP status inside the body
-}
-
-// dig finds the server's words in an error body: {"error":{…}},
-// {"error":"text"}, [{"error":…}], {"object":"error","message":…},
-// {"detail":…}, {"message":…}, {"errors":[…]}.
-func dig(body []byte) detail {
-	var any any
-	if json.Unmarshal(body, &any) != nil {
-		return detail{}
-	}
-	var d detail
-	d.read(any, 0)
-	return d
-}
-
-func (d *detail) read(v any, depth int) {
-	if depth > 4 {
-		return
-	}
-	switch v := v.(type) {
-	case string:
-		if d.message == "" {
-			d.message = v
-		}
-	case []any:
-		if len(v) > 0 {
-			d.read(v[0], depth+1)
-		}
-	case map[string]any:
-		d.object(v, depth)
-	}
-}
-
-func (d *detail) object(m map[string]any, depth int) {
-	if e, ok := m["error"]; ok && e != nil && e != false {
-		d.read(e, depth+1)
-	}
-	for _, name := range []string{"message", "detail", "msg", "errors", "error_description"} {
-		if d.message == "" {
-			d.read(m[name], depth+1)
-			if where := place(m["loc"]); name == "msg" && d.message != "" && where != "" {
-				d.message = where + ": " + d.message
-			}
-		}
-	}
-	for _, name := range []string{"code", "status"} {
-		switch c := m[name].(type) {
-		case string:
-			if n, err := strconv.Atoi(c); err == nil && n >= 400 && n < 600 {
-				d.status = n
-			} else if d.code == "" {
-				d.code = c
-			}
-		case float64:
-			if c >= 400 && c < 600 {
-				d.status = int(c)
-			} else if d.code == "" {
-				d.code = strconv.FormatFloat(c, 'f', -1, 64)
-			}
-		}
-	}
-	if t, ok := m["type"].(string); ok && d.kind == "" && t != "error" {
-		d.kind = t
-	}
-	for _, name := range []string{"innererror", "inner_error"} {
-		if in, ok := m[name].(map[string]any); ok {
-			d.inner, _ = in["code"].(string)
-		}
-	}
-}
-
-// place is where in the request a validator found a fault: body.tools.0.type.
-func place(loc any) string {
-	list, _ := loc.([]any)
-	var names []string
-	for _, e := range list {
-		names = append(names, fmt.Sprint(e))
-	}
-	return strings.Join(names, ".")
 }

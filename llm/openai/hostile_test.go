@@ -71,9 +71,9 @@ func TestKeyIsNowhere(t *testing.T) {
 // TestShortKeyBlanksNothing: local servers are called with keys such as "x",
 // which stand in any text.
 func TestShortKeyBlanksNothing(t *testing.T) {
-	t.Setenv(openai.DefaultKeyEnv, "x")
-	m, _ := fake(raw(llmtest.Status(400, `{"error":{"message":"max_tokens exceeds the context"}}`)))
-	_, err := m.Generate(t.Context(), llm.Prompt("q"))
+	t.Setenv("MY_KEY", "x")
+	s := &llmtest.Server{Reply: raw(llmtest.Status(400, `{"error":{"message":"max_tokens exceeds the context"}}`))}
+	_, err := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", KeyEnv: "MY_KEY", HTTPClient: s.Client()}.New().Generate(t.Context(), llm.Prompt("q"))
 	require.ErrorContains(t, err, "max_tokens exceeds the context")
 }
 

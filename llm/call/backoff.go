@@ -1,9 +1,12 @@
 package call
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/goevals/evals/llm"
 )
 
 // Defaults of a [Backoff].
@@ -11,6 +14,9 @@ const (
 	DefaultFirst = time.Second
 	DefaultMax   = time.Minute
 )
+
+// DefaultMaxWait is the longest wait that a provider may ask for.
+const DefaultMaxWait = 2 * time.Minute
 
 // A Backoff is how long to wait before trying again: a random time (full
 // jitter: many callers that failed together do not come back together) up to
@@ -56,4 +62,45 @@ func (b Backoff) Wait(n int, retryAfter time.Duration) time.Duration {
 		bound *= 2
 	}
 	return max(time.Duration(random()*float64(min(bound, most))), retryAfter)
+}
+
+// failed is how long to wait after the n-th failure: at least what the server
+// stated. A stated 0 asks to come back at once, which is not the same as saying
+// nothing; a tenth of the jitter is left so that all do not come together, and
+// so that a server that always says 0 is asked less and less often.
+func (b Backoff) failed(n int, err error) time.Duration {
+	switch stated := stated(err); {
+	case stated == nil:
+		return b.Wait(n, 0)
+	case *stated <= 0:
+		return b.Wait(n, 0) / 10
+	default:
+		return b.Wait(n, *stated)
+	}
+}
+
+// busy is how long to wait after the n-th rate limit: exactly what the server
+// stated.
+func (b Backoff) busy(n int, err error) time.Duration {
+	if s := stated(err); s != nil && *s > 0 {
+		return *s
+	}
+	return b.failed(n, err)
+}
+
+// stated is what the server asked to wait; nil if it did not say.
+func stated(err error) *time.Duration {
+	var e *llm.Error
+	if errors.As(err, &e) {
+		return e.RetryAfter
+	}
+	return nil
+}
+
+// RetryAfter returns how long the server asked to wait; 0 if it did not.
+func RetryAfter(err error) time.Duration {
+	if s := stated(err); s != nil {
+		return *s
+	}
+	return 0
 }

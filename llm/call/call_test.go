@@ -59,6 +59,7 @@ func TestPolicyDo(t *testing.T) {
 	busy := func(after time.Duration) error {
 		return &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(after), Message: "slow down"}
 	}
+	silent := &llm.Error{Kind: llm.KindRateLimit, Message: "slow down"}
 	for _, tc := range []struct {
 		name, reason string
 		policy       call.Policy
@@ -71,7 +72,11 @@ func TestPolicyDo(t *testing.T) {
 	}{
 		{"well", "", call.Policy{}, []error{nil}, 0, 1, 0, nil, ""},
 		{"busy once", "what the server asked for, and not more", call.Policy{}, []error{busy(3 * time.Second), nil}, 0, 2, 3 * time.Second, nil, ""},
-		{"busy without a word", "0.5 + 1 s", call.Policy{}, []error{busy(0), busy(0), nil}, 0, 3, 1500 * time.Millisecond, nil, ""},
+		{"busy without a word", "0.5 + 1 s", call.Policy{}, []error{silent, silent, nil}, 0, 3, 1500 * time.Millisecond, nil, ""},
+		{"busy, come at once", "a tenth of the jitter: 0.05 + 0.1 s (L03)", call.Policy{}, []error{busy(0), busy(0), nil}, 0, 3, 150 * time.Millisecond, nil, ""},
+		{"longest wait", "exactly as long as is allowed (L03)", call.Policy{}, []error{busy(2 * time.Minute), nil}, 0, 2, 2 * time.Minute, nil, ""},
+		{"too long a wait", "the server's words, not a shorter guess (L03)", call.Policy{}, []error{busy(2*time.Minute + 1)}, 0, 1, 0, call.ErrTooLong, llm.KindRateLimit},
+		{"own longest wait", "", call.Policy{MaxWait: time.Hour}, []error{busy(time.Hour), nil}, 0, 2, time.Hour, nil, ""},
 		{"busy for good", "no wait after the last try", call.Policy{Tries: 3}, []error{busy(time.Second)}, 0, 3, 2 * time.Second, call.ErrBusy, llm.KindRateLimit},
 		{"one try", "", call.Policy{Tries: 1}, []error{busy(time.Second)}, 0, 1, 0, call.ErrBusy, llm.KindRateLimit},
 		{"no time", "fails at once instead of waiting for the deadline", call.Policy{}, []error{busy(time.Minute)}, 30 * time.Second, 1, 0, call.ErrNoTime, llm.KindRateLimit},
@@ -112,7 +117,7 @@ func TestPolicyTimeoutIsATrys(t *testing.T) {
 		tries := 0
 		_, err := p.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
 			if tries++; tries == 1 {
-				return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Hour)}
+				return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Minute)}
 			}
 			end, ok := ctx.Deadline()
 			assert.True(t, ok)
@@ -162,9 +167,10 @@ func TestPolicyCancelled(t *testing.T) {
 		time.AfterFunc(time.Second, cancel)
 		start := time.Now()
 		_, err := call.Policy{}.Do(ctx, func(context.Context) (llm.Response, error) {
-			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Hour)}
+			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(time.Minute)}
 		})
 		assert.ErrorIs(t, err, context.Canceled)
+		assert.Equal(t, llm.KindCanceled, llm.KindOf(err), "not the rate limit that it waited for")
 		assert.Equal(t, time.Second, time.Since(start))
 	})
 }
@@ -176,6 +182,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{call.Policy{Tries: -1}, "Tries is -1; it must be at least 1, or 0 for the default of 20"},
 		{call.Policy{Timeout: -time.Second}, "Timeout is -1s"},
+		{call.Policy{MaxWait: -time.Second}, "MaxWait is -1s"},
 		{call.Policy{Backoff: call.Backoff{First: -1}}, "Backoff.First is -1ns"},
 		{call.Policy{Backoff: call.Backoff{Max: -1}}, "Backoff.Max is -1ns"},
 	} {

@@ -14,14 +14,27 @@ const DefaultTries = 20
 
 // A Policy tries again within an attempt while the provider says that it is
 // busy. The zero value works. Safe for concurrent use.
+//
+// Use it around code that calls a provider by itself. A [Model] needs none, and
+// inside a Policy it multiplies no tries.
 type Policy struct {
 	// Tries is the most tries of one attempt; default [DefaultTries].
 	Tries int
-	// Timeout bounds each try, waiting between tries excluded; 0 for none.
+	// Timeout bounds each try, waiting between tries excluded, and so is what
+	// a [Model] inside it waits for its turn; 0 for none.
 	Timeout time.Duration
-	// Backoff spaces tries out where the provider did not say how long to
-	// wait.
+	// Scope is whose quota the tries use: each is admitted by it, before its
+	// Timeout begins, and a rate limit pauses it. nil: each attempt waits for
+	// itself.
+	Scope *Scope
+	// Backoff spaces tries out where there is no Scope and the provider did
+	// not say how long to wait. With a Scope nothing is waited beside its
+	// pause.
 	Backoff Backoff
+	// MaxWait is the longest wait that a provider may ask for where there is
+	// no Scope, which has its own; default [DefaultMaxWait]. If it asks for
+	// more, the attempt fails at once with its words.
+	MaxWait time.Duration
 }
 
 // Check reports a Policy that cannot be used, naming the field and the value.
@@ -31,16 +44,19 @@ func (p Policy) Check() error {
 		return fmt.Errorf("call: Tries is %d; it must be at least 1, or 0 for the default of %d", p.Tries, DefaultTries)
 	case p.Timeout < 0:
 		return fmt.Errorf("call: Timeout is %v; it must not be negative (0 for none)", p.Timeout)
+	case p.MaxWait < 0:
+		return fmt.Errorf("call: MaxWait is %v; it must not be negative (0 is the default of %v)", p.MaxWait, DefaultMaxWait)
 	}
 	return p.Backoff.Check()
 }
 
-// Errors of [Policy.Do], beside the rate limit itself.
+// Errors of [Policy.Do] and [Model.Generate], beside the rate limit itself,
+// which stands in their tree.
 var (
 	// ErrBusy is wrapped where all tries met a rate limit.
 	ErrBusy = errors.New("call: the provider stayed busy")
 	// ErrNoTime is wrapped where ctx would end before the next try.
-	ErrNoTime = errors.New("call: no time to wait for a busy provider")
+	ErrNoTime = errors.New("call: no time to wait")
 )
 
 // Do calls try until it returns something else than a rate limit, up to Tries
@@ -49,50 +65,37 @@ var (
 // once, with the rate limit as the cause: nothing is gained by waiting for the
 // deadline.
 //
-// A rate limit that try itself gave up on ([ErrBusy], [ErrNoTime]) is returned
-// as it is: a Policy within a Policy multiplies no tries.
+// An error of try that is no *llm.Error is classified, see [Classify]. A
+// timeout says whose time was up, see [ErrAttemptTimeout].
+//
+// A rate limit that try itself gave up on ([ErrBusy], [ErrNoTime],
+// [ErrTooLong], [ErrStopped]) is returned as it is: a Policy within a Policy
+// multiplies no tries. Nor does one Scope count a call twice: the first call
+// that a [Model] or Policy of the same Scope makes inside a try has the leave
+// that the try was given.
 func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response, error)) (llm.Response, error) {
-	tries := p.Tries
-	if tries <= 0 {
-		tries = DefaultTries
+	e := engine{
+		scope: p.Scope, tries: triesOr(p.Tries), timeout: max(p.Timeout, 0),
+		backoff: p.Backoff, maxWait: maxWaitOr(p.MaxWait),
 	}
-	for n := 1; ; n++ {
-		resp, err := p.once(ctx, try)
-		if llm.KindOf(err) != llm.KindRateLimit || ctx.Err() != nil || errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTime) {
-			return resp, err
-		}
-		if n >= tries {
-			return resp, fmt.Errorf("%w through %d tries: %w", ErrBusy, n, err)
-		}
-		wait := RetryAfter(err)
-		if wait <= 0 {
-			wait = p.Backoff.Wait(n, 0)
-		}
-		if left, fits := Fits(ctx, wait); !fits {
-			return resp, fmt.Errorf("%w: try %d would come in %v, and %v are left: %w", ErrNoTime, n+1, wait.Round(time.Millisecond), left.Round(time.Millisecond), err)
-		}
-		if e := Sleep(ctx, wait); e != nil {
-			return resp, fmt.Errorf("%w while waiting to try again: %w", e, err)
-		}
+	if p.Scope != nil {
+		e.tokens, e.maxWait = p.Scope.estimate(llm.Request{}), maxWaitOr(p.Scope.limits.MaxWait)
 	}
+	return e.do(ctx, try)
 }
 
-func (p Policy) once(ctx context.Context, try func(context.Context) (llm.Response, error)) (llm.Response, error) {
-	if p.Timeout > 0 {
-		bound := Until(ctx, time.Now().Add(p.Timeout))
-		defer bound.Cancel()
-		ctx = bound
+func triesOr(n int) int {
+	if n <= 0 {
+		return DefaultTries
 	}
-	return try(ctx)
+	return n
 }
 
-// RetryAfter returns how long the server asked to wait; 0 if it did not.
-func RetryAfter(err error) time.Duration {
-	var e *llm.Error
-	if errors.As(err, &e) && e.RetryAfter != nil {
-		return *e.RetryAfter
+func maxWaitOr(d time.Duration) time.Duration {
+	if d <= 0 {
+		return DefaultMaxWait
 	}
-	return 0
+	return d
 }
 
 // Fits reports whether a wait ends before ctx does by its deadline, and how

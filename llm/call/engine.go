@@ -1,0 +1,216 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/goevals/evals/llm"
+)
+
+// An engine makes the tries of one attempt: what [Policy.Do] and
+// [Model.Generate] have in common.
+type engine struct {
+	scope   *Scope
+	tokens  int64 // what a try is thought to take
+	tries   int
+	timeout time.Duration // of a try; 0 for none
+	maxWait time.Duration // the longest wait that a provider may ask for
+	backoff Backoff       // between tries without a scope
+}
+
+type callFunc = func(context.Context) (llm.Response, error)
+
+// do makes tries until one returns something else than a rate limit.
+func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err error) {
+	var waited time.Duration // before the try, beside what its admission takes
+	for n := 1; ; n++ {
+		g, waits, refused := e.admit(ctx)
+		waits.Pause += waited
+		if refused != nil {
+			err = e.refusal(ctx, refused, err)
+			logTry(ctx, nil, Try{Start: time.Now(), Waits: waits, Unsent: true}, &llm.Response{}, err)
+			return resp, err
+		}
+		var own time.Duration
+		resp, own, err = e.once(ctx, g, waits, call)
+		if llm.KindOf(err) != llm.KindRateLimit || ctx.Err() != nil || final(err) {
+			return resp, err
+		}
+		if n >= e.tries {
+			return resp, fmt.Errorf("%w through %d tries: %w", ErrBusy, n, err)
+		}
+		if waited, err = e.pause(ctx, n, own, err); waited < 0 {
+			return resp, err
+		}
+	}
+}
+
+// final reports an error of an engine further in, or of the scope: it has
+// been decided there that there is no other try.
+func final(err error) bool {
+	return errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTime) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrStopped)
+}
+
+// admit waits for the scope's leave. Meanwhile the time of attempts that the
+// call is part of stands still.
+func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
+	if e.scope == nil {
+		return nil, Waits{}, nil
+	}
+	// A try of the same scope further out has leave for one call already:
+	// this one. To ask again would count it twice, and wait for ever where
+	// one call at a time is allowed.
+	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
+		if outer.scope == e.scope {
+			if g := outer.grant.Swap(nil); g != nil {
+				return g, Waits{}, nil
+			}
+		}
+	}
+	if hold(ctx) {
+		defer unhold(ctx)
+	}
+	return e.scope.admit(ctx, e.tokens)
+}
+
+// refusal is the error of a try that was not admitted. busy is the rate limit
+// that the last one met, nil before the first.
+func (e *engine) refusal(ctx context.Context, err, busy error) error {
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return over(ctx, busy)
+	}
+	if busy != nil && llm.KindOf(err) == llm.KindUnknown {
+		return fmt.Errorf("%w: %w", err, busy)
+	}
+	return err
+}
+
+// over is the error of a wait during which ctx ended.
+func over(ctx context.Context, busy error) error {
+	err := ctx.Err()
+	if which := ended(ctx); which != nil {
+		err = &timeoutError{which: which, cause: err}
+	}
+	kind := llm.KindOf(ctx.Err())
+	if busy == nil {
+		return &llm.Error{Kind: kind, Err: fmt.Errorf("while waiting for its turn: %w", err)}
+	}
+	return &llm.Error{Kind: kind, Err: fmt.Errorf("while waiting to try again: %w: %w", err, busy)}
+}
+
+// once makes one try. It returns how long the next one has to wait beside
+// what its admission sees.
+func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, err error) {
+	t := &try{scope: e.scope}
+	t.within(ctx, e.timeout)
+	t.grant.Store(g)
+	crashed := true
+	defer func() {
+		t.Cancel()
+		if crashed { // the slot must not be lost with a goroutine
+			t.settle(outcome{sent: true, err: errCrashed})
+		}
+	}()
+	log := Try{Start: time.Now(), Waits: waits}
+	resp, err = call(t)
+	crashed = false
+	log.Duration = time.Since(log.Start)
+	if err != nil {
+		err = t.explain(ctx, e.timeout, err)
+	}
+	own = t.settle(outcomeOf(resp, err))
+	logTry(ctx, t, log, &resp, err)
+	return resp, own, err
+}
+
+var errCrashed = errors.New("call: the call panicked or ended its goroutine")
+
+func outcomeOf(resp llm.Response, err error) outcome {
+	o := outcome{sent: true, resp: resp, err: err}
+	switch {
+	case err == nil:
+	case llm.KindOf(err) == llm.KindMiss:
+		o.sent = false
+	case final(err): // another scope has dealt with it
+		o.err = &llm.Error{Kind: llm.KindUnknown, Err: err}
+	}
+	return o
+}
+
+// pause waits before try n+1 for what the scope does not wait for: own, or
+// without a scope all of it. It returns how long that was; negative if there is
+// no other try, and why.
+func (e *engine) pause(ctx context.Context, n int, own time.Duration, busy error) (waited time.Duration, err error) {
+	wait := own
+	if e.scope == nil {
+		wait = e.backoff.busy(n, busy)
+	}
+	if wait <= 0 {
+		return 0, busy
+	}
+	if hold(ctx) { // before the deadline is looked at
+		defer unhold(ctx)
+	}
+	if err := e.refuse(ctx, fmt.Sprintf("try %d", n+1), wait, busy); err != nil {
+		return -1, err
+	}
+	if Sleep(ctx, wait) != nil {
+		return -1, over(ctx, busy)
+	}
+	return wait, busy
+}
+
+// refuse returns why a wait is not made: nil if it is.
+func (e *engine) refuse(ctx context.Context, what string, wait time.Duration, cause error) error {
+	if e.maxWait > 0 && wait > e.maxWait && RetryAfter(cause) > e.maxWait {
+		return tooLong(RetryAfter(cause), e.maxWait, cause)
+	}
+	if left, fits := Fits(ctx, wait); !fits {
+		return noTime(what, wait, left, cause)
+	}
+	return nil
+}
+
+func tooLong(asked, most time.Duration, cause error) error {
+	return fmt.Errorf("%w: the server asked for %v, and the most is %v (MaxWait): %w", ErrTooLong, asked.Round(time.Millisecond), most, cause)
+}
+
+func noTime(what string, wait, left time.Duration, cause error) error {
+	return fmt.Errorf("%w: %s would come in %v, and %v are left: %w",
+		ErrNoTime, what, wait.Round(time.Millisecond), max(left, 0).Round(time.Millisecond), cause)
+}
+
+// A try is the context of one try, and what those further in have to know of
+// it.
+type try struct {
+	Bound
+	scope  *Scope
+	grant  atomic.Pointer[grant] // until something settles it
+	logged atomic.Bool           // something inside has logged its own tries
+}
+
+type tryKey struct{}
+
+func tryOf(ctx context.Context) *try {
+	t, _ := ctx.Value(tryKey{}).(*try)
+	return t
+}
+
+// Value implements context.Context.
+func (t *try) Value(key any) any {
+	if key == (tryKey{}) {
+		return t
+	}
+	return t.Bound.Value(key)
+}
+
+// settle ends the try's grant, unless a call inside has taken it over.
+func (t *try) settle(o outcome) time.Duration {
+	if g := t.grant.Swap(nil); g != nil {
+		return g.end(o)
+	}
+	return 0
+}

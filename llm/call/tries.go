@@ -1,0 +1,133 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// A Try is one physical call and what it came to.
+type Try struct {
+	// Start is when it was admitted and handed on.
+	Start time.Time
+	// Waits are how long it waited before, the provider's pause included.
+	Waits Waits
+	// Duration is how long it took, Waits not counted.
+	Duration time.Duration
+	// Unsent is set if it was never admitted: Kind and Message say why, and
+	// Waits how long it had waited by then.
+	Unsent bool
+	// Kind is "" for a good answer.
+	Kind llm.ErrorKind
+	// Status is the HTTP status of a failed try; 0 if it is not known.
+	Status int
+	// RetryAfter is what the server asked for; nil if it did not.
+	RetryAfter *time.Duration
+	// Message is the failure's text, without keys, cut to 600 bytes; "" for a
+	// good answer.
+	Message string
+	// Usage is what it was billed, failed or not. Unknown is not zero.
+	Usage llm.Usage
+	// CostUSD is what the provider said it cost, as an exact decimal; "" if it
+	// said nothing.
+	CostUSD string
+	// Model is the model's id as the provider reported it.
+	Model string
+	// Replayed is set if the answer came from a recording.
+	Replayed bool
+}
+
+// maxTryMessage is how much of a failure's text a [Try] keeps, in bytes.
+const maxTryMessage = 600
+
+// Tries collects the tries made under one context, in the order in which they
+// ended. Safe for concurrent use; the zero value works.
+type Tries struct {
+	mu  sync.Mutex
+	all []Try
+}
+
+type triesKey struct{}
+
+// WithTries returns a context under which tries are logged to log. The nearest
+// one counts. Nothing is logged twice: a [Policy] or [Model] logs a try of its
+// own only if nothing inside it has logged one.
+func WithTries(ctx context.Context, log *Tries) context.Context {
+	return context.WithValue(ctx, triesKey{}, log)
+}
+
+// All returns the tries logged so far.
+func (t *Tries) All() []Try {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Try(nil), t.all...)
+}
+
+// Usage is what all tries were billed. A failed one without a usage is counted
+// as unknown, and takes nothing from what the others said.
+func (t *Tries) Usage() llm.UsageTotal {
+	var sum llm.UsageTotal
+	for _, try := range t.All() {
+		if !try.Unsent {
+			sum.Count(try.Usage)
+		}
+	}
+	return sum
+}
+
+func (t *Tries) add(try Try) {
+	t.mu.Lock()
+	t.all = append(t.all, try)
+	t.mu.Unlock()
+}
+
+// logTry logs what a try came to, unless something inside it has, and tells
+// whatever it is inside of that it need not.
+func logTry(ctx context.Context, t *try, e Try, resp *llm.Response, err error) {
+	if t != nil && t.logged.Load() {
+		return
+	}
+	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
+		outer.logged.Store(true)
+	}
+	log, _ := ctx.Value(triesKey{}).(*Tries)
+	if log == nil {
+		return
+	}
+	e.Usage, e.CostUSD, e.Model, e.Replayed = resp.Usage, resp.CostUSD, resp.Model, resp.Replayed
+	if err != nil {
+		e.failed(err)
+	}
+	log.add(e)
+}
+
+func (e *Try) failed(err error) {
+	e.Kind, e.Message = llm.KindOf(err), cut(wire.Mask(err.Error()), maxTryMessage)
+	var known *llm.Error
+	if !errors.As(err, &known) {
+		return
+	}
+	e.Status = known.Status
+	if known.RetryAfter != nil {
+		e.RetryAfter = new(*known.RetryAfter)
+	}
+	if !e.Usage.Known {
+		e.Usage = known.Usage
+	}
+}
+
+// cut cuts a text between characters and says how much is missing.
+func cut(s string, most int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= most {
+		return s
+	}
+	kept := strings.ToValidUTF8(s[:most], "")
+	return kept + fmt.Sprintf(" … (%d bytes more)", len(s)-len(kept))
+}

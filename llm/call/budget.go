@@ -1,0 +1,351 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// ErrBudget is wrapped by what a [Budget] that is used up returns.
+var ErrBudget = errors.New("call: the budget is used up")
+
+// Caps are what may be spent. The zero value caps nothing.
+type Caps struct {
+	// MaxUSD is the most money, in US dollars, as a decimal such as "2.50"; ""
+	// for no cap.
+	MaxUSD string
+	// MaxTokens is the most tokens, input and output together; 0 for no cap.
+	MaxTokens int64
+	// Price returns the exact cost of one call in US dollars as a decimal;
+	// false if it is not known. It is asked where the provider did not report
+	// the cost itself. It must return at once and must not use the Budget,
+	// which is locked meanwhile.
+	Price func(llm.Response) (usd string, ok bool)
+}
+
+// Check reports caps that cannot be meant, naming the field and the value.
+func (c Caps) Check() error {
+	if c.MaxTokens < 0 {
+		return fmt.Errorf("call: Caps.MaxTokens is %d; it must not be negative (0 for no cap)", c.MaxTokens)
+	}
+	if c.MaxUSD == "" {
+		return nil
+	}
+	usd, err := readUSD(c.MaxUSD)
+	switch {
+	case err != nil:
+		return fmt.Errorf("call: Caps.MaxUSD is %.40q: %w", c.MaxUSD, err)
+	case usd.IsZero():
+		return fmt.Errorf(`call: Caps.MaxUSD is %q; it must be more than 0 ("" for no cap)`, c.MaxUSD)
+	}
+	return nil
+}
+
+// readUSD reads an amount of money. The bounds keep an exponent such as
+// 1e999999999, which a server may send, from filling the memory.
+func readUSD(s string) (decimal.Decimal, error) {
+	const longest, mostDigits, mostZeros = 60, 40, 12
+	d, err := decimal.NewFromString(s)
+	switch {
+	case err != nil || len(s) > longest || d.Exponent() < -mostDigits || d.Exponent() > mostZeros:
+		return decimal.Decimal{}, errors.New("want US dollars as a decimal, such as 2.50")
+	case d.IsNegative():
+		return decimal.Decimal{}, errors.New("want 0 or more US dollars")
+	}
+	return d, nil
+}
+
+// A Budget adds up what calls have spent and says when no further one may
+// start. Calls in flight are not stopped: it is overrun by at most what they
+// cost, so at most the concurrency's number of calls. Safe for concurrent use.
+// Make one with [NewBudget].
+//
+// It never takes what it does not know for free:
+//
+//   - A call whose usage is unknown (a timeout, a connection that broke) counts
+//     as the dearest call so far, later ones included.
+//   - A known usage without a price, while MaxUSD is set, stops it: it can keep
+//     no promise about money any more. So does a Price that panics or returns
+//     what is no amount.
+//   - A call that was refused before anything was read (a rate limit, a bad
+//     key, a refused connection) costs nothing, and nor does a replayed one.
+type Budget struct {
+	caps   Caps
+	maxUSD decimal.Decimal
+
+	mu       sync.Mutex
+	calls    int
+	free     int // refused or replayed
+	tokens   sum[int64]
+	usd      sum[decimal.Decimal]
+	unpriced int   // known usage, no price; without MaxUSD
+	err      error // why nothing more may start; it stays
+}
+
+// A sum is what known amounts came to. Each unknown one counts as the largest.
+type sum[T any] struct {
+	known, largest T
+	unknown        int
+}
+
+// NewBudget returns a Budget with nothing spent. The error names the field and
+// the value of a cap that cannot be meant.
+func NewBudget(c Caps) (*Budget, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	b := &Budget{caps: c}
+	if c.MaxUSD != "" {
+		b.maxUSD, _ = readUSD(c.MaxUSD) // checked
+	}
+	return b, nil
+}
+
+// Admit returns nil if another call may start, else an error that wraps
+// [ErrBudget] and says what is spent and what the cap is.
+func (b *Budget) Admit() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// Spend adds finished calls, failed ones included. Each call must be added
+// once. It returns what [Budget.Admit] returns from now on.
+func (b *Budget) Spend(calls ...llm.Call) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range calls {
+		b.spend(&calls[i])
+	}
+	if b.err == nil {
+		b.err = b.reached()
+	}
+	return b.err
+}
+
+// spend adds one call. The caller holds mu.
+func (b *Budget) spend(c *llm.Call) {
+	b.calls++
+	resp := c.Response
+	if c.Err != nil && !resp.Usage.Known {
+		var failed *llm.Error
+		if errors.As(c.Err, &failed) {
+			resp.Usage = failed.Usage
+		}
+	}
+	sane := saneUsage(resp.Usage)
+	nothingRead := !sane || resp.Usage.Input+resp.Usage.Output == 0
+	if resp.Replayed || nothingRead && resp.CostUSD == "" && costsNothing(c.Err) {
+		b.free++
+		return
+	}
+	if sane {
+		n := saturated(resp.Usage.Input, resp.Usage.Output)
+		b.tokens.known, b.tokens.largest = saturated(b.tokens.known, n), max(b.tokens.largest, n)
+	} else {
+		b.tokens.unknown++
+	}
+	usd, known, why := b.price(resp, sane)
+	switch {
+	case known:
+		b.usd.known = b.usd.known.Add(usd)
+		if usd.GreaterThan(b.usd.largest) {
+			b.usd.largest = usd
+		}
+	case !sane:
+		b.usd.unknown++
+	default:
+		b.noPrice(resp.Model, why)
+	}
+}
+
+// noPrice counts a call whose usage is known and whose cost is not. The caller
+// holds mu.
+func (b *Budget) noPrice(model, why string) {
+	b.unpriced++
+	if b.caps.MaxUSD != "" && b.err == nil {
+		b.err = fmt.Errorf("%w: MaxUSD is %s, and what %s costs is not known (%s): name its price, or cap tokens instead; so far %s",
+			ErrBudget, b.caps.MaxUSD, modelName(model), why, b.snapshot())
+	}
+}
+
+func modelName(model string) string {
+	if model == "" {
+		return "a model that the provider did not name"
+	}
+	return "model " + fmt.Sprintf("%q", cut(wire.Mask(model), maxCode))
+}
+
+// price is what one call cost, or why that is not known. The caller holds mu.
+func (b *Budget) price(resp llm.Response, usageKnown bool) (usd decimal.Decimal, ok bool, why string) {
+	if resp.CostUSD != "" {
+		if usd, err := readUSD(resp.CostUSD); err == nil {
+			return usd, true, ""
+		}
+		why = "the provider's cost is no amount"
+	}
+	if !usageKnown {
+		return usd, false, why
+	}
+	if b.caps.Price == nil {
+		return usd, false, "it has no price"
+	}
+	said, ok, panicked := b.ask(resp)
+	switch {
+	case panicked != "":
+		return usd, false, panicked
+	case !ok && why != "":
+		return usd, false, why
+	case !ok:
+		return usd, false, "it has no price"
+	}
+	usd, err := readUSD(said)
+	if err != nil {
+		return usd, false, fmt.Sprintf("the price function returned %.40q", said)
+	}
+	return usd, true, ""
+}
+
+// ask calls the user's function.
+func (b *Budget) ask(resp llm.Response) (usd string, ok bool, panicked string) {
+	returned := false
+	defer func() {
+		switch v := recover(); {
+		case v != nil:
+			usd, ok, panicked = "", false, cut(wire.Mask(fmt.Sprintf("the price function panicked: %v", v)), maxTryMessage)
+		case !returned: // nobody up the stack goes on
+			b.noPrice(resp.Model, "the price function ended its goroutine")
+		}
+	}()
+	usd, ok = b.caps.Price(resp)
+	returned = true
+	return usd, ok, ""
+}
+
+// saneUsage reports a usage that can be added up.
+func saneUsage(u llm.Usage) bool { return u.Known && u.Input >= 0 && u.Output >= 0 }
+
+func saturated(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
+}
+
+// costsNothing reports a failure before anything was read, so that a missing
+// usage means none. Every other failed call without a usage counts as unknown:
+// one that timed out may well be billed.
+func costsNothing(err error) bool {
+	switch llm.KindOf(err) {
+	case llm.KindAuth, llm.KindBalance, llm.KindRateLimit, llm.KindQuota, llm.KindBadRequest,
+		llm.KindNotFound, llm.KindContext, llm.KindMiss:
+		return true
+	}
+	return nothingSent(err)
+}
+
+// spentTokens is the tokens that count. The caller holds mu.
+func (b *Budget) spentTokens() int64 {
+	t := b.tokens
+	if t.largest > 0 && int64(t.unknown) > (math.MaxInt64-t.known)/t.largest {
+		return math.MaxInt64
+	}
+	return t.known + int64(t.unknown)*t.largest
+}
+
+func (b *Budget) spentUSD() decimal.Decimal {
+	if b.usd.unknown == 0 {
+		return b.usd.known
+	}
+	return b.usd.known.Add(b.usd.largest.Mul(decimal.NewFromInt(int64(b.usd.unknown))))
+}
+
+// reached returns an error if a cap is. The caller holds mu.
+func (b *Budget) reached() error {
+	switch {
+	case b.caps.MaxUSD != "" && b.spentUSD().GreaterThanOrEqual(b.maxUSD),
+		b.caps.MaxTokens > 0 && b.spentTokens() >= b.caps.MaxTokens:
+		return fmt.Errorf("%w: %s", ErrBudget, b.snapshot())
+	}
+	return nil
+}
+
+// Spent is what a [Budget] has counted.
+type Spent struct {
+	// Calls is how many calls were added, and Free how many of them cost
+	// nothing: refused or replayed.
+	Calls, Free int
+	// Tokens and USD are the sums of what is known; USD is an exact decimal.
+	Tokens int64
+	USD    string
+	// UnknownTokens and UnknownUSD are how many calls are not in these sums
+	// because their usage is unknown, and Unpriced how many are not in USD
+	// because their model has no price. If one is not 0, the sum is "at
+	// least".
+	UnknownTokens, UnknownUSD, Unpriced int
+	// ChargedTokens and ChargedUSD are what counts against the caps: the sums,
+	// and for each unknown call the dearest one.
+	ChargedTokens int64
+	ChargedUSD    string
+	// MaxTokens and MaxUSD are the caps; 0 and "" for none.
+	MaxTokens int64
+	MaxUSD    string
+}
+
+// Spent returns what has been counted so far.
+func (b *Budget) Spent() Spent {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.snapshot()
+}
+
+func (b *Budget) snapshot() Spent {
+	return Spent{
+		Calls: b.calls, Free: b.free,
+		Tokens: b.tokens.known, USD: b.usd.known.String(),
+		UnknownTokens: b.tokens.unknown, UnknownUSD: b.usd.unknown, Unpriced: b.unpriced,
+		ChargedTokens: b.spentTokens(), ChargedUSD: b.spentUSD().String(),
+		MaxTokens: b.caps.MaxTokens, MaxUSD: b.caps.MaxUSD,
+	}
+}
+
+// String says it for people: "at least" where something is unknown.
+func (s Spent) String() string {
+	var parts []string
+	if s.MaxUSD != "" || s.MaxTokens == 0 || s.USD != "0" {
+		usd := amount("$"+s.USD, "$"+s.ChargedUSD, s.UnknownUSD+s.Unpriced > 0)
+		if s.MaxUSD != "" {
+			usd += " of $" + s.MaxUSD
+		}
+		parts = append(parts, usd)
+	}
+	tokens := amount(fmt.Sprint(s.Tokens), fmt.Sprint(s.ChargedTokens), s.UnknownTokens > 0)
+	if s.MaxTokens > 0 {
+		tokens += fmt.Sprintf(" of %d", s.MaxTokens)
+	}
+	parts = append(parts, tokens+" tokens", fmt.Sprintf("%d calls", s.Calls))
+	if n := max(s.UnknownTokens, s.UnknownUSD); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d of unknown usage", n))
+	}
+	if s.Unpriced > 0 {
+		parts = append(parts, fmt.Sprintf("%d without a price", s.Unpriced))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func amount(known, charged string, atLeast bool) string {
+	switch {
+	case !atLeast:
+		return known
+	case known == charged:
+		return "at least " + known
+	}
+	return fmt.Sprintf("at least %s (counted as %s)", known, charged)
+}

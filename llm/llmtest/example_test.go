@@ -19,12 +19,12 @@ func Example() {
 	}}
 	m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: server.Client()}.New()
 	_, err := m.Generate(context.Background(), llm.Prompt("hi"))
-	fmt.Println(err)
+	fmt.Println(llm.KindOf(err))
 	resp, err := m.Generate(context.Background(), llm.Prompt("hi"))
 	fmt.Println(resp.Text, err)
 	fmt.Println(server.Counts().Calls, "calls,", server.Memory().OpenBodies(), "bodies left open")
 	// Output:
-	// openai: rate_limit (HTTP 429): slow down
+	// rate_limit
 	// you said hi <nil>
 	// 2 calls, 0 bodies left open
 }

@@ -3,84 +3,80 @@ package llmtest
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/goevals/evals/llm"
 )
 
-// Status answers with this status and JSON body. Further arguments are names
-// and values of headers, in turn: Status(429, body, "Retry-After", "2"). It
-// panics on an odd number of them.
-func Status(status int, body string, header ...string) http.HandlerFunc {
-	if len(header)%2 != 0 {
-		panic(fmt.Sprintf("llmtest.Status: the header %q has no value", header[len(header)-1]))
-	}
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for i := 0; i < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
+// A Fault is one way in which a provider fails, or is odd, with the bodies
+// that each API has for it. Take one of [Faults] by its name, or make your own.
+// A server that meets it does what Answer says; else it answers the call as it
+// would have, changed by Edit, and does Damage to what it sends.
+type Fault struct {
+	// Name is how Counts counts it.
+	Name string
+	// Reason says in a few words what happens.
+	Reason string
+	// Kind is what a client should take it for; "" if the answer is whole and
+	// the client should not mind.
+	Kind llm.ErrorKind
+	// API is the one API that has it; "" for every one.
+	API API
+	// Streamed says that only streams have it, Whole that only answers that are
+	// not streamed have it. It does not touch the other calls.
+	Streamed, Whole bool
+	// Answer answers instead of the server.
+	Answer func(w http.ResponseWriter, r *http.Request, c Chat)
+	// Edit changes the server's reply.
+	Edit func(c Chat, r Reply) Reply
+	// Damage is done to it on its way.
+	Damage Damage
+
+	storm time.Duration // since the first call, when a storm is over
+}
+
+// fits reports whether a call can meet the fault.
+func (f Fault) fits(c Chat) bool {
+	return (f.API == "" || f.API == c.API) && (!f.Streamed || c.Stream) && (!f.Whole || !c.Stream)
+}
+
+// Faults are all faults that this package knows, in the order of their names'
+// constants. The slice is the caller's.
+func Faults() []Fault { return slices.Clone(faults) }
+
+// Named are the faults with these names, for use in a [Rule]. It panics if one
+// is not known, and lists those that are.
+func Named(names ...string) []Fault {
+	var out []Fault
+	for _, name := range names {
+		i := slices.IndexFunc(faults, func(f Fault) bool { return f.Name == name })
+		if i < 0 {
+			panic(fmt.Sprintf("llmtest.Named: no fault is called %q; there are %s", name, strings.Join(faultNames(), ", ")))
 		}
-		w.WriteHeader(status)
-		fmt.Fprint(w, body)
+		out = append(out, faults[i])
 	}
+	return out
 }
 
-// HTML answers with an HTML page, as gateways do.
-func HTML(status int, page string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.WriteHeader(status)
-		fmt.Fprint(w, page)
+func faultNames() []string {
+	var out []string
+	for _, f := range faults {
+		out = append(out, f.Name)
 	}
+	return out
 }
 
-// Stream answers 200 with a stream of events and sends the pieces as they are,
-// each on its own. A clean end follows the last one.
-func Stream(pieces ...string) http.HandlerFunc { return SlowStream(0, pieces...) }
-
-// SlowStream is [Stream] with a wait before each piece.
-func SlowStream(wait time.Duration, pieces ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		flush(w)
-		for _, p := range pieces {
-			if !pause(r, wait) {
-				return
-			}
-			fmt.Fprint(w, p)
-			flush(w)
-		}
-	}
+// Busy is a rate limit that asks to wait so long: in headers, as OpenAI does,
+// or in the body, as Gemini does.
+func Busy(wait time.Duration) Fault {
+	return saying("busy", llm.KindRateLimit, "too fast, and how long to wait", busy(wait))
 }
 
-// Text is an event of a stream that adds text, for use with [Stream].
-func Text(s string) string {
-	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%s}}]}\n\n", quote(s))
-}
-
-// Finish is an event of a stream that gives a finish reason, for use with
-// [Stream].
-func Finish(reason string) string {
-	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%s}]}\n\n", quote(reason))
-}
-
-// Done ends a stream, for use with [Stream].
-const Done = "data: [DONE]\n\n"
-
-func quote(s string) string {
-	r := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`)
-	return `"` + r.Replace(s) + `"`
-}
-
-// Hang never answers: it returns when the caller gives up.
-func Hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-// Reset breaks the connection after these pieces of a stream; without any,
-// before the answer.
-func Reset(pieces ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		if len(pieces) > 0 {
-			Stream(pieces...)(w, r)
-		}
-		panic(http.ErrAbortHandler)
-	}
+// saying is a fault that answers with an error.
+func saying(name string, kind llm.ErrorKind, reason string, p problem) Fault {
+	return Fault{Name: name, Kind: kind, Reason: reason, Answer: func(w http.ResponseWriter, _ *http.Request, c Chat) {
+		p.write(w, c.API)
+	}}
 }

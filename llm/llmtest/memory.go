@@ -17,10 +17,11 @@ import (
 type Memory struct {
 	Handler http.Handler
 
-	mu     sync.Mutex
-	calls  int
-	open   int
-	active sync.WaitGroup
+	mu      sync.Mutex
+	calls   int
+	open    int
+	active  sync.WaitGroup
+	changed func() // a body was closed; nil for nobody to tell
 }
 
 var _ http.RoundTripper = (*Memory)(nil)
@@ -79,6 +80,9 @@ func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
 			stop()
 			cancel()
 			m.count(0, -1)
+			if m.changed != nil {
+				m.changed()
+			}
 		})},
 	}, nil
 }

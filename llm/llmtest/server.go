@@ -1,216 +1,327 @@
 package llmtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
+	"runtime/debug"
 	"strings"
 	"sync"
-	"testing"
 	"time"
-
-	"github.com/goevals/evals/llm"
 )
 
-// A Server is a fake of an OpenAI-compatible provider: chat completions, whole
-// and streamed. It is an http.Handler; Client and Start are its two fronts. The
-// zero value answers "ok". Safe for concurrent use; set the fields before the
-// first call.
+// A Server is a fake provider: OpenAI's chat completions and Gemini's
+// generateContent, whole and streamed, each as its provider speaks. It is an
+// http.Handler; Client and the Start methods are its fronts. The zero value
+// answers "ok". Safe for concurrent use; set the fields before the first call.
 type Server struct {
 	// Reply answers a call. Nil answers "ok".
 	Reply func(Chat) Reply
-	// Key is the bearer token to ask for; "" accepts every call.
+	// Key is what to ask for, as a bearer token, as api-key or x-goog-api-key,
+	// or as ?key=; "" accepts every call.
 	Key string
+	// Latency is how long answers take where a Reply does not say.
+	Latency Latency
+	// Tokens counts a text's tokens; default [CountWords]. Streams cut answers
+	// into words all the same.
+	Tokens func(string) int
+	// CapOutput cuts answers at the most tokens that the caller asked for, and
+	// ends them with the finish reason "length".
+	CapOutput bool
+	// Cache tells cached tokens; nil tells none.
+	Cache *PrefixCache
+	// Limits refuses calls that come too fast.
+	Limits Limits
+	// Rules are when faults happen. The first that holds is followed. What
+	// Limits or Reply would say to a call that a fault answers is not asked.
+	Rules []Rule
+	// Seed is where what is drawn comes from: latencies and faults.
+	Seed uint64
 
-	mu     sync.Mutex
-	counts Counts
-	flight int
-	memory Memory
+	mu                 sync.Mutex
+	counts             Counts
+	memory             Memory
+	changed            chan struct{} // closed at the next change, if somebody waits
+	epoch              time.Time     // of the first call
+	tries              map[uint64]int
+	spent              map[int]int // rule → how often it has held, if it has a limit
+	received, admitted window
+	running            int // admitted calls in flight
 }
 
-// Chat is a call as the server received it.
-type Chat struct {
-	N        int // which call this is, from 1
-	Model    string
-	Messages []ChatMessage
-	Stream   bool
-	Body     json.RawMessage // as it came
-	Header   http.Header
-}
-
-// ChatMessage is one message of a call; a content that is no text is "".
-type ChatMessage struct {
-	Role    string
-	Content string
-}
-
-// Last is the text of the last message.
-func (c Chat) Last() string {
-	if len(c.Messages) == 0 {
-		return ""
+// check says what of the server's fields cannot be meant.
+func (s *Server) check() error {
+	l := s.Limits
+	if l.RPM < 0 || l.TPM < 0 || l.Concurrency < 0 {
+		return fmt.Errorf("llmtest: Server.Limits is %+v: want none below 0 (0 is no limit)", l)
 	}
-	return c.Messages[len(c.Messages)-1].Content
-}
-
-// Field is a field of the body, nil if it was not sent.
-func (c Chat) Field(name string) json.RawMessage {
-	var m map[string]json.RawMessage
-	if json.Unmarshal(c.Body, &m) != nil {
-		return nil
+	for i, r := range s.Rules {
+		if err := r.check(); err != nil {
+			return fmt.Errorf("llmtest: Server.Rules[%d]: %w", i, err)
+		}
 	}
-	return m[name]
+	return nil
 }
 
-// A Reply says how a call is answered.
-type Reply struct {
-	Text, Reasoning, Refusal string
-	ToolCalls                []llm.ToolCall
-	Finish                   string // default "stop", or "tool_calls" with ToolCalls
-	// Usage is the usage object. Nil counts words: of the messages as prompt,
-	// of reasoning and text as completion. NoUsage sends none.
-	Usage   json.RawMessage
-	NoUsage bool
-	// FirstToken is the time until the first token, or until a whole answer
-	// less its Tokens; PerToken is the time between words.
-	FirstToken, PerToken time.Duration
-	// Raw answers instead: a fault.
-	Raw http.HandlerFunc
-}
-
-// Counts is what a server saw.
-type Counts struct {
-	Calls    int // received
-	Streamed int // of them asked for a stream
-	Answered int // answered to the end, faults not counted
-	Faults   int // answered by Reply.Raw
-	Peak     int // most in flight at once
-	// Billed is the usage of all answers that were answered to the end, as
-	// the server counts words.
-	Billed llm.Usage
-}
-
-// Counts returns the counts so far.
-func (s *Server) Counts() Counts {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.counts
-}
-
-// Start serves on a loopback port until the test ends and returns the base
-// URL, version included, without a slash at its end.
-func (s *Server) Start(tb testing.TB) string {
-	srv := httptest.NewServer(s)
-	tb.Cleanup(srv.Close)
-	return srv.URL + "/v1"
-}
-
-// Client returns a client whose calls, to whatever host, come to s without a
-// socket. See [Memory].
-func (s *Server) Client() *http.Client { return &http.Client{Transport: s.Memory()} }
-
-// Memory is the transport of Client.
-func (s *Server) Memory() *Memory {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.memory.Handler = s
-	return &s.memory
-}
-
-// ServeHTTP answers one call.
+// ServeHTTP answers one call. Other paths than those of a model's answers are
+// files, batches and the list of models.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if !strings.HasSuffix(r.URL.Path, "/chat/completions") {
-		Status(http.StatusNotFound, `{"error":{"message":"no such path","code":"not_found"}}`)(w, r)
-		return
+	api, serve := s.route(r)
+	switch {
+	case serve == nil:
+		s.reject(w, api, problem{status: http.StatusNotFound, typ: "invalid_request_error", code: "not_found",
+			message: fmt.Sprintf("no such path: %s %s", r.Method, r.URL.Path)})
+	case s.Key != "" && !s.keyed(r):
+		p := Named(FaultBadKey)[0]
+		s.rejected()
+		p.Answer(w, r, Chat{API: api})
+	default:
+		serve(w, r)
 	}
-	if s.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.Key {
-		Status(http.StatusUnauthorized, `{"error":{"message":"Incorrect API key provided","code":"invalid_api_key"}}`)(w, r)
-		return
+}
+
+// The rest of the API, served by files.go, batch.go and models.go.
+type (
+	fileServer interface {
+		serveFiles(http.ResponseWriter, *http.Request)
 	}
-	body, err := io.ReadAll(r.Body)
+	batchServer interface {
+		serveBatches(http.ResponseWriter, *http.Request)
+	}
+	modelServer interface {
+		serveModels(http.ResponseWriter, *http.Request)
+	}
+)
+
+// route says who serves a request; nil if nobody does. The API is told by the
+// path, as far as it tells.
+func (s *Server) route(r *http.Request) (API, http.HandlerFunc) {
+	p, post := strings.TrimSuffix(r.URL.Path, "/"), r.Method == http.MethodPost
+	api := OpenAI
+	if strings.Contains(p, "/v1beta") && !strings.Contains(p, "/openai/") || strings.Contains(p, "/publishers/") || strings.Contains(p, "PredictionJobs") {
+		api = Gemini
+	}
+	_, verb := geminiModel(r.URL)
+	switch {
+	case post && strings.HasSuffix(p, "/chat/completions"):
+		return OpenAI, func(w http.ResponseWriter, r *http.Request) { s.serveChat(w, r, OpenAI) }
+	case post && (verb == "generateContent" || verb == "streamGenerateContent"):
+		return Gemini, func(w http.ResponseWriter, r *http.Request) { s.serveChat(w, r, Gemini) }
+	case post && verb == "countTokens":
+		return Gemini, s.serveCount
+	case verb == "batchGenerateContent" || has(p, "batches") || has(p, "batchPredictionJobs"):
+		if h, ok := any(s).(batchServer); ok {
+			return api, h.serveBatches
+		}
+	case has(p, "files"):
+		if h, ok := any(s).(fileServer); ok {
+			return api, h.serveFiles
+		}
+	case has(p, "models") && verb == "":
+		if h, ok := any(s).(modelServer); ok {
+			return api, h.serveModels
+		}
+	}
+	return api, nil
+}
+
+// has reports whether a path has this element.
+func has(path, element string) bool {
+	return strings.HasSuffix(path, "/"+element) || strings.Contains(path, "/"+element+"/") || strings.Contains(path, "/"+element+":")
+}
+
+func (s *Server) keyed(r *http.Request) bool {
+	for _, k := range []string{
+		strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
+		r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"),
+	} {
+		if k == s.Key {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Server) reject(w http.ResponseWriter, api API, p problem) {
+	s.rejected()
+	p.write(w, api)
+}
+
+func (s *Server) rejected() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Rejected++
+}
+
+// maxBody is the longest request that is read, in bytes.
+const maxBody = 64 << 20
+
+// read reads a call's body, and answers it if it is none.
+func (s *Server) read(w http.ResponseWriter, r *http.Request, api API) (Chat, bool) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return // the caller has gone
+		s.reject(w, api, problem{status: http.StatusBadRequest, typ: "invalid_request_error", message: "the body cannot be read: " + err.Error()})
+		return Chat{}, false
 	}
-	chat, err := readChat(body, r.Header)
+	parse := readOpenAI
+	if api == Gemini {
+		parse = readGemini
+	}
+	c, err := parse(body, r)
 	if err != nil {
-		Status(http.StatusBadRequest, fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, err.Error()))(w, r)
+		s.reject(w, api, problem{status: http.StatusBadRequest, typ: "invalid_request_error", message: err.Error()})
+		return Chat{}, false
+	}
+	c.Path, c.Body, c.Header = r.URL.Path, body, r.Header.Clone()
+	return c, true
+}
+
+func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
+	if err := s.check(); err != nil {
+		s.reject(w, api, problem{status: http.StatusInternalServerError, message: err.Error()})
 		return
 	}
-	chat.N = s.begin(chat.Stream)
-	defer s.end()
-	reply := Reply{Text: "ok"}
-	if s.Reply != nil {
-		reply = s.Reply(chat)
+	c, ok := s.read(w, r, api)
+	if !ok {
+		return
+	}
+	came := time.Now()
+	age := s.begin(&c, came)
+	admitted, whole := false, false
+	defer func() { s.end(admitted, !whole && r.Context().Err() != nil) }()
+	fault := s.fault(c, age)
+	if fault != nil && (fault.Answer != nil || fault.storm > 0) {
+		s.answerFault(w, r, c, fault)
+		return
+	}
+	var refused *problem
+	if refused, admitted = s.enter(c, came); refused != nil {
+		s.limitHeader(w.Header(), api, came)
+		refused.write(w, api)
+		return
+	}
+	reply := s.reply(c)
+	if fault == nil {
+		fault = reply.Fault
+	}
+	if fault != nil && fault.Answer != nil {
+		s.answerFault(w, r, c, fault)
+		return
+	}
+	whole = s.answer(w, r, c, edited(c, reply, fault), fault, came)
+}
+
+// enter lets a call in, if Limits does.
+func (s *Server) enter(c Chat, came time.Time) (refused *problem, admitted bool) {
+	if !s.Limits.isSet() {
+		return nil, false
+	}
+	input := 0
+	for _, m := range c.Messages {
+		input += s.count(m.Content)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	refused = s.admit(c, input, came)
+	if refused != nil {
+		s.counts.Limited++
+	}
+	return refused, refused == nil
+}
+
+func (s *Server) count(text string) int {
+	if s.Tokens != nil {
+		return s.Tokens(text)
+	}
+	return CountWords(text)
+}
+
+// reply asks Reply. A panic in it is told to the caller, whose test it is.
+func (s *Server) reply(c Chat) (reply Reply) {
+	if s.Reply == nil {
+		return Reply{Text: "ok"}
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			message := fmt.Sprintf("llmtest: Reply panicked: %v\n%s", v, debug.Stack())
+			reply = Reply{Raw: func(w http.ResponseWriter, _ *http.Request) {
+				problem{status: http.StatusInternalServerError, message: message}.write(w, c.API)
+			}}
+		}
+	}()
+	return s.Reply(c)
+}
+
+// edited is the reply with what a fault makes of it.
+func edited(c Chat, reply Reply, fault *Fault) Reply {
+	if fault == nil {
+		return reply
+	}
+	if fault.Edit != nil {
+		reply = fault.Edit(c, reply)
+	}
+	if fault.Damage.isSet() {
+		reply.Damage = fault.Damage
+	}
+	return reply
+}
+
+func (s *Server) answerFault(w http.ResponseWriter, r *http.Request, c Chat, f *Fault) {
+	s.countFault(f.Name)
+	if f.storm == 0 {
+		f.Answer(w, r, c)
+		return
+	}
+	s.mu.Lock()
+	over := s.epoch.Add(f.storm)
+	s.mu.Unlock()
+	busy(max(time.Until(over), time.Millisecond)).write(w, c.API)
+}
+
+// answer answers a call that nothing stopped, and reports whether it went out
+// to its end.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Reply, fault *Fault, came time.Time) (whole bool) {
+	switch {
+	case fault != nil:
+		s.countFault(fault.Name)
+	case reply.Raw != nil || reply.Damage.isSet():
+		s.countFault("")
 	}
 	if reply.Raw != nil {
-		s.mu.Lock()
-		s.counts.Faults++
-		s.mu.Unlock()
 		reply.Raw(w, r)
+		return false
+	}
+	s.limitHeader(w.Header(), c.API, came)
+	if reply.Blocked != "" && c.API == OpenAI {
+		blocked.write(w, c.API)
+		return true
+	}
+	if reply.Blocked != "" {
+		reply.Text, reply.Reasoning, reply.ToolCalls = "", "", nil
+	}
+	a := s.newAnswer(c, reply)
+	if reply.Tokens == nil {
+		cached, keep := s.Cache.look(c, s.count)
+		a.usage.CachedInput, a.prefill = min(int64(cached), a.usage.Input), keep
+	}
+	a.pace = s.newPace(a)
+	s.charge(came, a.usage.Input, a.usage.Output)
+	defer func() { s.settle(a, whole) }() // an answer may end in a panic: see EndReset
+	if c.Stream {
+		return a.stream(w, r)
+	}
+	return a.whole(w, r)
+}
+
+// serveCount counts the tokens of a Gemini request.
+func (s *Server) serveCount(w http.ResponseWriter, r *http.Request) {
+	c, ok := s.read(w, r, Gemini)
+	if !ok {
 		return
 	}
-	a := newAnswer(chat, reply)
-	ok := false
-	if chat.Stream {
-		ok = a.stream(w, r)
-	} else {
-		ok = a.whole(w, r)
+	n := 0
+	for _, m := range c.Messages {
+		n += s.count(m.Content)
 	}
-	if ok {
-		s.mu.Lock()
-		s.counts.Answered++
-		s.counts.Billed = s.counts.Billed.Add(a.billed())
-		s.mu.Unlock()
-	}
-}
-
-func (s *Server) begin(streamed bool) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts.Calls++
-	if streamed {
-		s.counts.Streamed++
-	}
-	s.flight++
-	s.counts.Peak = max(s.counts.Peak, s.flight)
-	return s.counts.Calls
-}
-
-func (s *Server) end() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.flight--
-}
-
-func readChat(body []byte, h http.Header) (Chat, error) {
-	var in struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-	}
-	if err := json.Unmarshal(body, &in); err != nil {
-		return Chat{}, fmt.Errorf("the body is no chat completion: %v", err)
-	}
-	c := Chat{Model: in.Model, Stream: in.Stream, Body: body, Header: h.Clone()}
-	for i, m := range in.Messages {
-		if m.Content == nil {
-			var raw struct {
-				Messages []map[string]json.RawMessage `json:"messages"`
-			}
-			if json.Unmarshal(body, &raw) == nil && raw.Messages[i]["tool_calls"] == nil {
-				return Chat{}, fmt.Errorf("messages[%d] has no content", i)
-			}
-		}
-		var text string
-		_ = json.Unmarshal(m.Content, &text) // parts are not read: see ChatMessage
-		c.Messages = append(c.Messages, ChatMessage{Role: m.Role, Content: text})
-	}
-	if len(c.Messages) == 0 {
-		return Chat{}, fmt.Errorf("messages is empty")
-	}
-	return c, nil
+	sendJSON(w, http.StatusOK, map[string]int{"totalTokens": n})
 }

@@ -86,7 +86,10 @@ func TestMemoryStreamsInABubble(t *testing.T) {
 		resp.Body.Close()
 		assert.Equal(t, 0, s.Memory().OpenBodies())
 		c := s.Counts()
-		assert.Equal(t, llmtest.Counts{Calls: 1, Streamed: 1, Answered: 1, Peak: 1, Billed: llm.Usage{Input: 2, Output: 2, Known: true}}, c)
+		assert.Equal(t, llmtest.Counts{
+			Calls: 1, ByAPI: map[llmtest.API]int{llmtest.OpenAI: 1}, Streamed: 1, Answered: 1, Peak: 1,
+			MinuteCalls: 1, MinuteTokens: 4, Billed: llm.Usage{Input: 2, Output: 2, Known: true},
+		}, c)
 	})
 }
 

@@ -1,0 +1,381 @@
+package gemini
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// reply is a whole answer or a chunk of one.
+type reply struct {
+	Candidates []candidate     `json:"candidates"`
+	Feedback   json.RawMessage `json:"promptFeedback"`
+	Usage      json.RawMessage `json:"usageMetadata"`
+	Model      string          `json:"modelVersion"`
+	ID         string          `json:"responseId"`
+	Error      json.RawMessage `json:"error"`
+}
+
+type candidate struct {
+	Index   int    `json:"index"`
+	Finish  string `json:"finishReason"`
+	Message string `json:"finishMessage"`
+	Content struct {
+		Parts []json.RawMessage `json:"parts"`
+	} `json:"content"`
+}
+
+// answerPart is one part of an answer: a text, a thought, or a call.
+type answerPart struct {
+	Text      string `json:"text"`
+	Thought   bool   `json:"thought"`
+	Signature string `json:"thoughtSignature"`
+	Call      *struct {
+		ID      string          `json:"id"`
+		Name    string          `json:"name"`
+		Args    json.RawMessage `json:"args"`
+		Partial json.RawMessage `json:"partialArgs"`
+	} `json:"functionCall"`
+}
+
+// answer collects an answer from a body or from chunks.
+type answer struct {
+	text, reasoning strings.Builder
+	calls           []llm.ToolCall
+	finish, message string
+	id, model       string
+	usage           map[string]json.RawMessage // the last value of each field
+	warnings        []string
+	chunks          []time.Duration
+	candidates      int
+	feedback        bool   // the server spoke of the prompt
+	blocked         string // why it refused the prompt
+	blockedMessage  string
+	over            bool // the stream said [DONE]
+}
+
+// badAnswer is a body that is no answer; failure makes it an llm.Error.
+type badAnswer struct {
+	body  []byte // holds an error object, if isErr
+	isErr bool
+	why   string
+}
+
+func (e *badAnswer) Error() string { return e.why }
+
+// blockedPrompt is an answer without any candidate, since the prompt was
+// refused.
+type blockedPrompt struct{ reason, message string }
+
+func (e *blockedPrompt) Error() string { return "the prompt was blocked: " + e.reason }
+
+// whole reads a body that did not come as a stream of events.
+func (a *answer) whole(ex *exchange) error {
+	if ex.status != 200 {
+		return &badAnswer{body: ex.body, isErr: true, why: "the server refused"}
+	}
+	if ex.cut {
+		return errTooLong
+	}
+	b := bytes.TrimSpace(bytes.TrimPrefix(ex.body, []byte("\xef\xbb\xbf")))
+	if len(b) > 0 && b[0] != '{' && b[0] != '[' && looksLikeEvents(b) {
+		return a.eventsIn(b)
+	}
+	var first json.RawMessage
+	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&first); err != nil {
+		switch {
+		case len(b) == 0:
+			return &badAnswer{why: "the body is empty"}
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return io.ErrUnexpectedEOF
+		}
+		return &badAnswer{body: ex.body, why: "the body is not JSON"}
+	}
+	list := []json.RawMessage{first}
+	if first[0] == '[' { // what a stream is where no events were asked for
+		list = nil
+		_ = json.Unmarshal(first, &list) // it was JSON, and an array
+	}
+	for _, chunk := range list {
+		if err := a.add(chunk, 0, true); err != nil {
+			return err
+		}
+	}
+	if ex.stream {
+		a.warn("a stream was asked for, but the answer came whole: there is no time of the first token")
+	}
+	a.chunks = nil
+	return a.check(ex.body)
+}
+
+// check refuses a body that was read to its end and holds no answer.
+func (a *answer) check(body []byte) error {
+	switch {
+	case a.candidates > 0:
+		return nil
+	case a.blocked != "" || a.feedback:
+		reason := a.blocked
+		if reason == "" || reason == "BLOCKED_REASON_UNSPECIFIED" {
+			reason = "unknown"
+		}
+		return &blockedPrompt{reason, a.blockedMessage}
+	}
+	return &badAnswer{body: body, why: "the answer has no candidates"}
+}
+
+func looksLikeEvents(b []byte) bool {
+	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
+		if bytes.HasPrefix(b, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// eventsIn reads a stream that came without saying so in its content type.
+func (a *answer) eventsIn(b []byte) error {
+	s := newEventStream(io.NopCloser(bytes.NewReader(b)))
+	for {
+		ev, err := s.Next()
+		if err == io.EOF {
+			a.chunks = nil
+			return a.end(s.bareError())
+		}
+		if err == nil {
+			err = a.event(ev, 0)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// event adds one event that came at this time after the start.
+func (a *answer) event(ev wire.Event, at time.Duration) error {
+	data := bytes.TrimSpace(ev.Data)
+	if string(data) == "[DONE]" { // of gateways: the API itself has none
+		a.over = true
+		return nil
+	}
+	if ev.Name == "error" && !isErrorBody(data) {
+		return &badAnswer{body: data, isErr: true, why: "the stream has an error event"}
+	}
+	return a.add(data, at, false)
+}
+
+func (a *answer) add(data []byte, at time.Duration, whole bool) error {
+	var r reply
+	var typeErr *json.UnmarshalTypeError
+	// A field of an unexpected type spoils itself only.
+	if err := json.Unmarshal(data, &r); err != nil && !errors.As(err, &typeErr) {
+		switch {
+		case whole:
+			return &badAnswer{body: data, why: "the body is not JSON"}
+		case strings.HasPrefix(err.Error(), "unexpected end"):
+			return io.ErrUnexpectedEOF
+		}
+		return &badAnswer{body: data, isErr: true, why: "an event of the stream is not JSON"}
+	}
+	if isErrorBody(data) {
+		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
+	}
+	if r.ID != "" && a.id == "" {
+		a.id = cut(r.ID, maxCode)
+	}
+	if r.Model != "" {
+		a.model = cut(r.Model, maxCode)
+	}
+	a.count(r.Usage)
+	a.prompt(r.Feedback)
+	generated := false
+	for _, c := range r.Candidates {
+		if c.Index != 0 {
+			a.warn("the answer has several candidates: only the first is used")
+			continue
+		}
+		a.candidates++
+		for _, p := range c.Content.Parts {
+			generated = a.part(p) || generated
+		}
+		if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
+			a.finish = cut(c.Finish, maxCode)
+		}
+		if c.Message != "" {
+			a.message = cut(c.Message, maxMessage)
+		}
+	}
+	if generated {
+		a.chunks = append(a.chunks, max(at, 1))
+	}
+	return nil
+}
+
+// isErrorBody reports whether data is an error object, or an array that begins
+// with one.
+func isErrorBody(data []byte) bool {
+	var list []json.RawMessage
+	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
+		data = list[0]
+	}
+	// Most chunks are not: a search is cheaper than a second decoding.
+	if !bytes.Contains(data, []byte(`"error"`)) {
+		return false
+	}
+	var o struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if json.Unmarshal(data, &o) != nil {
+		return false
+	}
+	switch string(o.Error) {
+	case "", "null", "false", `""`, "{}":
+		return false
+	}
+	return true
+}
+
+// count keeps the fields of a usage object. A stream repeats its counts so far
+// in each chunk: the last value of a field counts, and one that the last chunk
+// lacks keeps its earlier value.
+func (a *answer) count(raw json.RawMessage) {
+	if isNull(raw) {
+		return
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(raw, &m) != nil {
+		a.warn(fmt.Sprintf("usage is unknown: usageMetadata is %.24q", raw))
+		a.usage = nil
+		return
+	}
+	if a.usage == nil {
+		a.usage = map[string]json.RawMessage{}
+	}
+	for k, v := range m {
+		if !isNull(v) {
+			a.usage[k] = v
+		}
+	}
+}
+
+// prompt reads what the server says of the prompt.
+func (a *answer) prompt(raw json.RawMessage) {
+	if isNull(raw) {
+		return
+	}
+	a.feedback = true
+	var f struct {
+		Reason  string `json:"blockReason"`
+		Message string `json:"blockReasonMessage"`
+	}
+	_ = json.Unmarshal(raw, &f) // an odd type is a reason that is not known
+	if f.Reason != "" {
+		a.blocked, a.blockedMessage = cut(f.Reason, maxCode), cut(f.Message, maxMessage)
+	}
+}
+
+// part adds one part, and reports whether the model generated something in it.
+func (a *answer) part(raw json.RawMessage) bool {
+	var p answerPart
+	var typeErr *json.UnmarshalTypeError
+	if err := json.Unmarshal(raw, &p); err != nil && !errors.As(err, &typeErr) {
+		return false
+	}
+	switch {
+	case p.Call != nil:
+		signature, warning := checkSignature(p.Signature)
+		if warning != "" {
+			a.warn(warning)
+		}
+		if !isNull(p.Call.Partial) {
+			a.warn("the arguments of a tool call came in pieces, which are left out: streamFunctionCallArguments is not read by this client")
+		}
+		a.calls = append(a.calls, llm.ToolCall{
+			ID:   joinID(p.Call.ID, p.Call.Name, len(a.calls), signature),
+			Name: p.Call.Name, Arguments: arguments(p.Call.Args),
+		})
+		return true
+	case p.Thought:
+		a.reasoning.WriteString(p.Text)
+	default:
+		a.text.WriteString(p.Text)
+		if p.Text == "" {
+			a.other(raw)
+		}
+	}
+	return p.Text != ""
+}
+
+// arguments are a call's arguments as the model wrote them, without the
+// server's indentation.
+func arguments(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if isNull(raw) || json.Compact(&b, raw) != nil {
+		return "{}"
+	}
+	return b.String()
+}
+
+// other says which parts of an answer are no text: pictures, code that was run.
+func (a *answer) other(raw json.RawMessage) {
+	list, _ := members(raw)
+	for _, m := range list {
+		switch m.name {
+		case "text", "thought", "thoughtSignature", "partMetadata", "videoMetadata":
+		default:
+			a.warn(fmt.Sprintf("the answer has a part %.40q, which is no text and was left out", m.name))
+		}
+	}
+}
+
+func (a *answer) warn(text string) {
+	if !slices.Contains(a.warnings, text) {
+		a.warnings = append(a.warnings, text)
+	}
+}
+
+// done reports whether the answer said why it ended.
+func (a *answer) done() bool { return a.finish != "" || a.blocked != "" }
+
+// end checks a stream that has ended without an error of the connection. bare
+// is an error that stood at its end outside of any event.
+func (a *answer) end(bare []byte) error {
+	switch {
+	case bare != nil && !a.done():
+		return &badAnswer{body: bare, isErr: true, why: "the stream ended with an error object"}
+	case a.candidates == 0 && (a.feedback || a.over):
+		return a.check(nil)
+	case !a.done() && a.over:
+		a.warn("the stream ended with [DONE] but without a finish reason")
+	case !a.done():
+		return wire.ErrIncomplete
+	}
+	return a.check(nil)
+}
+
+func (a *answer) response() llm.Response {
+	r := llm.Response{
+		Text: a.text.String(), Reasoning: a.reasoning.String(), ToolCalls: a.calls,
+		Model: a.model, ID: a.id, Chunks: a.chunks, Warnings: a.warnings,
+	}
+	r.Finish = a.finishReason()
+	if a.usage != nil {
+		raw, err := json.Marshal(a.usage)
+		if err == nil {
+			var warns []string
+			r.Usage, warns = wire.ReadUsage(raw)
+			r.Warnings = append(r.Warnings, warns...)
+		}
+	}
+	if why := a.finishWarning(); why != "" {
+		r.Warnings = append(r.Warnings, why)
+	}
+	return r
+}

@@ -1,0 +1,226 @@
+package gemini
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// detail is what an error body of Google's says.
+type detail struct {
+	wire.ErrorBody
+	quotas []quota
+}
+
+// quota is one that the body says is used up.
+type quota struct {
+	Metric string `json:"quotaMetric"`
+	ID     string `json:"quotaId"`
+	Value  string `json:"quotaValue"`
+}
+
+func readDetail(body []byte) detail {
+	d := detail{ErrorBody: wire.ReadError(body)}
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
+	var b struct {
+		Error struct {
+			Details []json.RawMessage `json:"details"`
+		} `json:"error"`
+	}
+	_ = json.Unmarshal(body, &b) // what is not there says nothing
+	for _, raw := range b.Error.Details {
+		var one struct {
+			Type       string  `json:"@type"`
+			Violations []quota `json:"violations"`
+			Metadata   struct {
+				Limit  string `json:"quota_limit"`
+				Metric string `json:"quota_metric"`
+				Value  string `json:"quota_limit_value"`
+			} `json:"metadata"`
+		}
+		_ = json.Unmarshal(raw, &one)
+		switch {
+		case strings.HasSuffix(one.Type, "google.rpc.QuotaFailure"):
+			d.quotas = append(d.quotas, one.Violations...)
+		case strings.HasSuffix(one.Type, "google.rpc.ErrorInfo") && one.Metadata.Limit != "":
+			d.quotas = append(d.quotas, quota{one.Metadata.Metric, one.Metadata.Limit, one.Metadata.Value})
+		}
+	}
+	return d
+}
+
+// statusOf are the HTTP statuses of Google's words, for errors that come after
+// the status has gone out.
+var statusOf = map[string]int{
+	"INVALID_ARGUMENT": 400, "FAILED_PRECONDITION": 400, "OUT_OF_RANGE": 400,
+	"UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
+	"ABORTED": 409, "ALREADY_EXISTS": 409, "RESOURCE_EXHAUSTED": 429, "CANCELLED": 499,
+	"INTERNAL": 500, "UNKNOWN": 500, "DATA_LOSS": 500, "UNIMPLEMENTED": 501, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+}
+
+// status is the HTTP status that the body stands for, 200 if it does not say.
+func (d detail) status() int {
+	if d.HTTP != 0 {
+		return d.HTTP
+	}
+	if s := statusOf[d.Status]; s != 0 {
+		return s
+	}
+	return http.StatusOK
+}
+
+// A rule is one line of the table by which refusals are told apart. An empty
+// field matches everything.
+type rule struct {
+	status int    // the HTTP status
+	word   string // error.status
+	reason string // of the ErrorInfo; one that ends in _ is a beginning
+	says   string // in the message, in lower case
+	kind   llm.ErrorKind
+}
+
+// rules are asked in turn; the first that matches says what a refusal means.
+// Where none does the status says it. Statuses of 429 and from 500 on are not
+// asked here: what the body calls them changes nothing.
+var rules = []rule{
+	{reason: "API_KEY_", kind: llm.KindAuth}, // a wrong key is a 400
+	{reason: "BILLING_DISABLED", kind: llm.KindBalance},
+	{reason: "ACCESS_TOKEN_", kind: llm.KindAuth},
+	{reason: "SERVICE_DISABLED", kind: llm.KindAuth},
+	{reason: "CONSUMER_", kind: llm.KindAuth},
+	{status: 403, says: "billing", kind: llm.KindBalance},
+	{status: 400, says: "api key not valid", kind: llm.KindAuth},
+	{status: 400, says: "api key expired", kind: llm.KindAuth},
+	{status: 400, word: "FAILED_PRECONDITION", says: "billing", kind: llm.KindBalance},
+	{status: 400, word: "FAILED_PRECONDITION", says: "location is not supported", kind: llm.KindAuth},
+	{status: 400, says: "input token count", kind: llm.KindContext},
+	{status: 400, says: "exceeds the maximum number of tokens", kind: llm.KindContext},
+	{status: 400, says: "request payload size exceeds", kind: llm.KindContext},
+	{status: 400, word: "UNAUTHENTICATED", kind: llm.KindAuth},
+	{status: 400, word: "PERMISSION_DENIED", kind: llm.KindAuth},
+	{status: 499, kind: llm.KindServer}, // the server gave up
+}
+
+func (r rule) matches(status int, d detail, message string) bool {
+	reason := r.reason == "" || r.reason == d.Reason || strings.HasSuffix(r.reason, "_") && strings.HasPrefix(d.Reason, r.reason)
+	return reason && (r.status == 0 || r.status == status) && (r.word == "" || r.word == d.Status) && strings.Contains(message, r.says)
+}
+
+// insideWords are believed where there is no status: an error object inside a
+// 200 that says no more than a text.
+var insideWords = []struct {
+	kind  llm.ErrorKind
+	words []string
+}{
+	{llm.KindRateLimit, []string{"quota", "rate limit", "resource exhausted", "resource has been exhausted", "too many requests"}},
+	{llm.KindServer, []string{"overloaded", "unavailable", "internal error", "try again", "deadline", "timed out"}},
+}
+
+// kind says what a refusal with this status means; 200 is an error that names
+// no status, inside a good answer.
+func (d detail) kind(status int) llm.ErrorKind {
+	message := strings.ToLower(d.Message)
+	switch {
+	case status == http.StatusTooManyRequests:
+		return d.quotaKind(message)
+	case status >= 500:
+		return llm.KindServer
+	}
+	for _, r := range rules {
+		if r.matches(status, d, message) {
+			return r.kind
+		}
+	}
+	if status >= 300 {
+		return wire.StatusKind(status)
+	}
+	for _, w := range insideWords {
+		for _, s := range w.words {
+			if strings.Contains(message, s) {
+				return w.kind
+			}
+		}
+	}
+	return llm.KindBadResponse
+}
+
+var (
+	dailyWords = regexp.MustCompile(`\bper day\b|per_day|\bdaily (?:limit|quota)\b`)
+	noQuota    = regexp.MustCompile(`\blimit: 0(?:$|[^\d.]|\.(?:\s|$))`)
+)
+
+// quotaKind tells a quota that a run can wait for from one that it cannot: one
+// of a day, or one of nothing at all. Where a minute's quota is used up as
+// well, it is what refused first, and the day's is told when it is over.
+func (d detail) quotaKind(message string) llm.ErrorKind {
+	if d.nothing() || d.Daily || len(d.quotas) == 0 && dailyWords.MatchString(message) {
+		return llm.KindQuota
+	}
+	return llm.KindRateLimit
+}
+
+// nothing reports whether a quota is zero: the account may not use the model.
+func (d detail) nothing() bool {
+	for _, q := range d.quotas {
+		if q.Value == "0" {
+			return true
+		}
+	}
+	return noQuota.MatchString(strings.ToLower(d.Message))
+}
+
+// quotaName names what is used up: the metric, the quota and its size.
+func (d detail) quotaName() string {
+	var names []string
+	for _, q := range d.quotas {
+		s := q.Metric
+		if q.ID != "" {
+			s = strings.TrimSpace(s + " (" + q.ID)
+			if q.Value != "" {
+				s += ", " + q.Value
+			}
+			s += ")"
+		}
+		if s != "" && len(names) < 3 {
+			names = append(names, cut(s, maxCode))
+		}
+	}
+	return strings.Join(names, "; ")
+}
+
+// hint says what a person can do about it.
+func (d detail) hint(kind llm.ErrorKind, to target) string {
+	switch {
+	case kind == llm.KindQuota && d.nothing():
+		return "this account has no quota for " + to.model + " at all: " + cmp.Or(d.quotaName(), "the limit is 0") + "; enable billing, or choose another model"
+	case kind == llm.KindQuota:
+		return "a day's quota is used up: " + cmp.Or(d.quotaName(), "the server does not name it") + "; it resets at midnight Pacific time: go on then, or raise the quota"
+	case kind == llm.KindRateLimit:
+		if name := d.quotaName(); name != "" {
+			return "used up for now: " + name
+		}
+	case kind == llm.KindBalance:
+		return "enable billing for the key's project"
+	case kind == llm.KindAuth && strings.Contains(strings.ToLower(d.Message), "location is not supported"):
+		return "the API is not offered where this machine is"
+	case kind == llm.KindAuth && d.Reason == "SERVICE_DISABLED":
+		return "enable the API for the project"
+	case kind == llm.KindAuth && to.token:
+		return "check the credentials, and that they may use Vertex AI in the project"
+	case kind == llm.KindAuth:
+		return "check the key in " + to.keyEnvs
+	case kind == llm.KindNotFound && to.vertex:
+		return "check the model's name, and that the location has it"
+	case kind == llm.KindNotFound:
+		return "check the model's name"
+	}
+	return ""
+}

@@ -392,7 +392,7 @@ func Words(n int) string {
 
 // pause waits, and reports whether the caller is still there.
 func pause(r *http.Request, d time.Duration) bool {
-	if d > 0 {
+	if d > 0 && !inBatch(r.Context()) {
 		t := time.NewTimer(d)
 		defer t.Stop()
 		select {

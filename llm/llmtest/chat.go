@@ -37,6 +37,7 @@ type Chat struct {
 	key   uint64 // of what was asked, equal for both APIs
 	usage bool   // the caller wants usage in a stream
 	array bool   // a Gemini stream without alt=sse: a JSON array
+	batch bool   // a line of a batch job: see Batches
 }
 
 // ChatMessage is one message of a call. Texts of several parts are joined; what

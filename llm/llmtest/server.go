@@ -37,10 +37,16 @@ type Server struct {
 	Rules []Rule
 	// Seed is where what is drawn comes from: latencies and faults.
 	Seed uint64
+	// Models are the ids that the list of models has; default one, "llmtest".
+	// Calls may name any model all the same.
+	Models []string
+	// Batches is how batch jobs go.
+	Batches Batches
 
 	mu                 sync.Mutex
 	counts             Counts
 	memory             Memory
+	store              store
 	changed            chan struct{} // closed at the next change, if somebody waits
 	epoch              time.Time     // of the first call
 	tries              map[uint64]int
@@ -80,19 +86,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The rest of the API, served by files.go, batch.go and models.go.
-type (
-	fileServer interface {
-		serveFiles(http.ResponseWriter, *http.Request)
-	}
-	batchServer interface {
-		serveBatches(http.ResponseWriter, *http.Request)
-	}
-	modelServer interface {
-		serveModels(http.ResponseWriter, *http.Request)
-	}
-)
-
 // route says who serves a request; nil if nobody does. The API is told by the
 // path, as far as it tells.
 func (s *Server) route(r *http.Request) (API, http.HandlerFunc) {
@@ -110,17 +103,11 @@ func (s *Server) route(r *http.Request) (API, http.HandlerFunc) {
 	case post && verb == "countTokens":
 		return Gemini, s.serveCount
 	case verb == "batchGenerateContent" || has(p, "batches") || has(p, "batchPredictionJobs"):
-		if h, ok := any(s).(batchServer); ok {
-			return api, h.serveBatches
-		}
+		return api, s.serveBatches
 	case has(p, "files"):
-		if h, ok := any(s).(fileServer); ok {
-			return api, h.serveFiles
-		}
+		return api, s.serveFiles
 	case has(p, "models") && verb == "":
-		if h, ok := any(s).(modelServer); ok {
-			return api, h.serveModels
-		}
+		return api, s.serveModels
 	}
 	return api, nil
 }
@@ -172,7 +159,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, api API) (Chat, bo
 		s.reject(w, api, problem{status: http.StatusBadRequest, typ: "invalid_request_error", message: err.Error()})
 		return Chat{}, false
 	}
-	c.Path, c.Body, c.Header = r.URL.Path, body, r.Header.Clone()
+	c.Path, c.Body, c.Header, c.batch = r.URL.Path, body, r.Header.Clone(), inBatch(r.Context())
 	return c, true
 }
 
@@ -213,7 +200,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 
 // enter lets a call in, if Limits does.
 func (s *Server) enter(c Chat, came time.Time) (refused *problem, admitted bool) {
-	if !s.Limits.isSet() {
+	if !s.Limits.isSet() || c.batch {
 		return nil, false
 	}
 	input := 0

@@ -2,10 +2,10 @@ package llmtest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"sync"
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goevals/evals/llm"
@@ -13,138 +13,200 @@ import (
 
 // Run checks that a Model keeps what [llm.Model] promises. newModel returns a
 // fresh one that answers any prompt, quickly; it is called once a check. It
-// makes about a dozen calls, so give it a fake or be ready to pay.
+// makes about sixty calls, so give it a fake or be ready to pay. See [Suite]
+// for checks that need to know more of the Model.
 func Run(t *testing.T, newModel func(t *testing.T) llm.Model) {
 	t.Helper()
-	for _, c := range conformance {
-		t.Run(c.name, func(t *testing.T) {
-			t.Helper()
-			c.check(t, newModel(t))
-		})
-	}
+	Suite{New: newModel}.Run(t)
 }
 
-var conformance = []struct {
-	name  string
-	check func(*testing.T, llm.Model)
-}{
-	{"answers", checkAnswers},
-	{"streams", checkStreams},
-	{"request-unchanged", checkUnchanged},
-	{"concurrent", checkConcurrent},
-	{"canceled", checkCanceled},
-	{"deadline", checkDeadline},
-	{"logged-at-most-once", checkLogged},
-}
-
-const suiteTimeout = 30 * time.Second
-
-func suiteContext(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), suiteTimeout)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func checkAnswers(t *testing.T, m llm.Model) {
-	resp, err := m.Generate(suiteContext(t), llm.Prompt("Say one word."))
-	if err != nil {
-		t.Fatalf("Generate failed: %v", err)
-	}
-	checkResponse(t, resp)
-}
-
-func checkStreams(t *testing.T, m llm.Model) {
-	req := llm.Prompt("Say one word.")
-	req.Stream = true
-	resp, err := m.Generate(suiteContext(t), req)
-	if err != nil {
-		t.Fatalf("Generate with Stream failed: %v", err)
-	}
-	checkResponse(t, resp)
-}
-
-func checkResponse(t *testing.T, r llm.Response) {
+// RunFaults checks how a Model that is a provider's client takes what goes
+// wrong: each check serves one fault and asks for the right [llm.Error].
+// newModel returns a fresh Model that calls the server through its Client,
+// with a key; it is called once a check, inside a testing/synctest bubble,
+// where waiting costs no time and a socket would hang.
+//
+// Both wire formats are served, each in its own words, by the path that the
+// Model calls; a fault that a format does not have is left out.
+func RunFaults(t *testing.T, newModel func(t *testing.T, server *Server) llm.Model) {
 	t.Helper()
-	if r.Text == "" && r.Refusal == "" && len(r.ToolCalls) == 0 {
-		t.Error("the response has no text, no refusal and no tool call: want one of them, or an error")
-	}
-	u := r.Usage
-	if !u.Known && u != (llm.Usage{}) {
-		t.Errorf("usage %+v has counts but Known is false", u)
-	}
-	if min(u.Input, u.Output, u.CachedInput, u.Reasoning) < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output {
-		t.Errorf("usage %+v: want CachedInput within Input and Reasoning within Output, none below 0", u)
-	}
-	tm := r.Timing
-	if tm.FirstToken < 0 || tm.Total < 0 || tm.FirstToken > tm.Total {
-		t.Errorf("timing %+v: want 0 <= FirstToken <= Total", tm)
-	}
+	Suite{NewOn: newModel}.Run(t)
 }
 
-func checkUnchanged(t *testing.T, m llm.Model) {
-	req := llm.Prompt("Say one word.").WithSystem("Be brief.")
-	req.Extra = map[string]json.RawMessage{"seed": json.RawMessage("7")}
-	before, err := json.Marshal(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.Generate(suiteContext(t), req); err != nil {
-		t.Fatalf("Generate failed: %v", err)
-	}
-	after, err := json.Marshal(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(before) != string(after) {
-		t.Errorf("Generate changed its request:\nbefore %s\nafter  %s", before, after)
-	}
+// A Suite is a conformance suite for a Model, told what it may ask of it. Set
+// New or NewOn, or both.
+type Suite struct {
+	// New returns a fresh Model that answers any prompt, quickly.
+	New func(t *testing.T) llm.Model
+	// NewOn returns a fresh Model that is a client of this server: see
+	// [RunFaults].
+	NewOn func(t *testing.T, server *Server) llm.Model
+	// Deterministic says that equal prompts get equal answers: streamed or
+	// not, alone or among others. False skips those checks.
+	Deterministic bool
+	// Streams says that the Model streams where it is asked to: it must then
+	// report the first token's time and the chunks'. False lets it answer
+	// whole.
+	Streams bool
+	// Tries is the most HTTP calls that one Generate may make when it meets a
+	// fault. Default 1: a client leaves trying again to the engine.
+	Tries int
+	// Grace is how long after its context's end a Generate may still run;
+	// default 5 s. It is waited for only where a Model hangs.
+	Grace time.Duration
 }
 
-func checkConcurrent(t *testing.T, m llm.Model) {
-	ctx := suiteContext(t)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			if _, err := m.Generate(ctx, llm.Prompt("Say one word.")); err != nil {
-				t.Errorf("one of 8 concurrent calls failed: %v", err)
-			}
-		})
-	}
-	wg.Wait()
-}
-
-func checkCanceled(t *testing.T, m llm.Model) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := m.Generate(ctx, llm.Prompt("Say one word."))
-	checkContextError(t, err, context.Canceled, llm.KindCanceled)
-}
-
-func checkDeadline(t *testing.T, m llm.Model) {
-	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
-	defer cancel()
-	_, err := m.Generate(ctx, llm.Prompt("Say one word."))
-	checkContextError(t, err, context.DeadlineExceeded, llm.KindTimeout)
-}
-
-func checkContextError(t *testing.T, err, want error, kind llm.ErrorKind) {
+// Run runs the checks as subtests of t. It panics if the Suite has neither New
+// nor NewOn, or a negative number.
+func (s Suite) Run(t *testing.T) {
 	t.Helper()
 	switch {
-	case err == nil:
-		t.Errorf("Generate succeeded under a context that was over: want an error that is %v", want)
-	case !errors.Is(err, want):
-		t.Errorf("error %q: want errors.Is(err, %v)", err, want)
-	case llm.KindOf(err) != kind:
-		t.Errorf("error %q is of kind %q: want %q", err, llm.KindOf(err), kind)
+	case s.New == nil && s.NewOn == nil:
+		panic("llmtest: a Suite needs New or NewOn: a function that returns the Model")
+	case s.Tries < 0:
+		panic(fmt.Sprintf("llmtest: Suite.Tries is %d; it must be at least 1, or 0 for the default of 1", s.Tries))
+	case s.Grace < 0:
+		panic(fmt.Sprintf("llmtest: Suite.Grace is %v; it must be positive, or 0 for the default of 5 s", s.Grace))
+	}
+	if s.New != nil {
+		for _, c := range s.checks() {
+			t.Run(c.name, func(t *testing.T) {
+				t.Helper()
+				report(t, c.check(s.prober(t.Context()), s.New(t)))
+			})
+		}
+	}
+	if s.NewOn != nil {
+		for _, c := range faultRuns() {
+			t.Run("fault/"+c.name, func(t *testing.T) {
+				t.Helper()
+				synctest.Test(t, func(t *testing.T) {
+					t.Helper()
+					report(t, c.run(s, t))
+				})
+			})
+		}
 	}
 }
 
-func checkLogged(t *testing.T, m llm.Model) {
-	var log llm.CallLog
-	if _, err := m.Generate(llm.WithCallLog(suiteContext(t), &log), llm.Prompt("Say one word.")); err != nil {
-		t.Fatalf("Generate failed: %v", err)
+// report tells what a check found, each finding on its own.
+func report(t *testing.T, err error) {
+	t.Helper()
+	switch many, ok := err.(interface{ Unwrap() []error }); {
+	case err == nil:
+	case ok:
+		for _, e := range many.Unwrap() {
+			t.Error(e)
+		}
+	default:
+		t.Error(err)
 	}
-	if n := len(log.Calls()); n > 1 {
-		t.Errorf("one Generate logged %d calls: want at most 1, or usage is counted more than once", n)
+}
+
+// A check returns what it found wrong, joined; nil for nothing. It takes no
+// testing.T, so that the suite itself can be tested with Models that are wrong.
+type check struct {
+	name  string
+	check func(p prober, m llm.Model) error
+}
+
+// checks are those that need no server.
+func (s Suite) checks() []check {
+	all := []check{
+		{"answers", checkAnswers},
+		{"streams", s.checkStreams},
+		{"request-unchanged", checkUnchanged},
+		{"concurrent", s.checkConcurrent},
+		{"canceled", checkCanceled},
+		{"deadline", checkDeadline},
+		{"canceled-meanwhile", checkCanceledMeanwhile},
+		{"logged-at-most-once", checkLogged},
+		{"no-goroutine-left", checkGoroutines},
+	}
+	if s.Deterministic {
+		all = append(all, check{"stream-equals-whole", checkSame})
+	}
+	return all
+}
+
+// findings collect what is wrong.
+type findings []error
+
+func (f *findings) addf(format string, args ...any) {
+	*f = append(*f, fmt.Errorf(format, args...))
+}
+
+func (f findings) err() error { return errors.Join(f...) }
+
+// suiteTimeout bounds a call that should answer quickly.
+const suiteTimeout = 30 * time.Second
+
+// prober makes the calls of a check.
+type prober struct {
+	ctx   context.Context
+	grace time.Duration
+}
+
+func (s Suite) prober(ctx context.Context) prober {
+	p := prober{ctx: ctx, grace: s.Grace}
+	if p.grace == 0 {
+		p.grace = 5 * time.Second
+	}
+	return p
+}
+
+// A result is what one Generate came to.
+type result struct {
+	resp llm.Response
+	err  error
+	// broken says that the call did not return at all, or panicked.
+	broken       error
+	start        time.Time
+	elapsed      time.Duration
+	afterTheEnd  time.Duration // from the context's end to the return
+	contextEnded bool
+}
+
+// ask makes one call within suiteTimeout.
+func (p prober) ask(m llm.Model, req llm.Request) result {
+	ctx, cancel := context.WithTimeout(p.ctx, suiteTimeout)
+	defer cancel()
+	return p.call(ctx, m, req)
+}
+
+// call makes one call and waits for it, past ctx's end only for the grace.
+func (p prober) call(ctx context.Context, m llm.Model, req llm.Request) result {
+	done := make(chan result, 1)
+	start := time.Now()
+	go func() {
+		r := result{start: start}
+		returned := false
+		defer func() {
+			if v := recover(); v != nil {
+				r.broken = fmt.Errorf("Generate panicked: %v; want an error", v)
+			} else if !returned {
+				r.broken = errors.New("Generate ended its goroutine (runtime.Goexit); want it to return")
+			}
+			done <- r
+		}()
+		r.resp, r.err = m.Generate(ctx, req)
+		r.elapsed = time.Since(start)
+		returned = true
+	}()
+	select {
+	case r := <-done:
+		r.contextEnded = ctx.Err() != nil
+		return r
+	case <-ctx.Done():
+	}
+	over := time.Now()
+	t := time.NewTimer(p.grace)
+	defer t.Stop()
+	select {
+	case r := <-done:
+		r.contextEnded, r.afterTheEnd = true, time.Since(over)
+		return r
+	case <-t.C:
+		return result{start: start, contextEnded: true, broken: fmt.Errorf("Generate still runs %v after its context's end (%w); want it to return soon", p.grace, ctx.Err())}
 	}
 }

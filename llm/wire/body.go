@@ -23,18 +23,24 @@ var errClosed = errors.New("wire: read on a closed body")
 // stopped before it was over. [io.ErrUnexpectedEOF] is as well.
 var ErrIncomplete = fmt.Errorf("wire: the stream ended without [DONE] and without a finish reason: %w", io.ErrUnexpectedEOF)
 
+// errCut is why a call is logged as failed whose JSON stopped short; the SDK
+// itself sees what came.
+var errCut = fmt.Errorf("wire: the answer ended inside of its JSON: %w", io.ErrUnexpectedEOF)
+
 // body reads along in an answer.
 type body struct {
 	rc       io.ReadCloser
 	recorded *Recorded
 	call     *call
-	drain    bool
+	drain    bool // read what the SDK left unread, within bounds
+	keep     bool // keep what a failed answer says
 
 	mu     sync.Mutex
 	watch  *Watch
 	ended  bool // the end or an error was read
 	told   bool // the call was reported
 	closed bool
+	said   []byte // the beginning of a failed answer
 }
 
 func (b *body) elapsed() time.Duration {
@@ -51,6 +57,7 @@ func (b *body) Read(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	if n > 0 {
 		b.watch.Write(p[:n], at)
+		b.hear(p[:n])
 		for _, c := range b.call.captures {
 			c.add(p[:n], at)
 		}
@@ -78,6 +85,13 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// hear keeps the beginning of a failed answer. b.mu is held.
+func (b *body) hear(p []byte) {
+	if b.keep {
+		b.said = append(b.said, p[:min(len(p), maxErrorBody-len(b.said))]...)
+	}
+}
+
 // finish reports the call, once; err is nil or io.EOF for a good end.
 func (b *body) finish(at time.Duration, err error) {
 	if b.told {
@@ -91,7 +105,7 @@ func (b *body) finish(at time.Duration, err error) {
 	if err == io.EOF {
 		err = nil
 	}
-	b.call.end(s, at, err)
+	b.call.end(s, at, err, b.said)
 }
 
 func (b *body) Close() error {
@@ -135,6 +149,7 @@ func (b *body) drainSome(at time.Duration) time.Duration {
 		total += n
 		b.mu.Lock()
 		b.watch.Write(buf[:n], at)
+		b.hear(buf[:n])
 		b.mu.Unlock()
 		if err != nil {
 			return at

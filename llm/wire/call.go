@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -44,13 +45,16 @@ func (c *call) answer(resp *http.Response) {
 		return // the body of an upgraded connection is also written to
 	}
 	w := NewWatch(c.method, c.path, resp.Header)
-	if w.kind == jsonBody && !c.log && len(c.captures) == 0 {
+	asked := c.log || len(c.captures) > 0
+	if w.kind == jsonBody && !asked {
 		w.kind = otherBody // nobody asks: keep no copy
 	}
+	w.noTimes = !asked
+	keep := c.log && resp.StatusCode >= 300
 	resp.Body = &body{
-		rc: resp.Body, recorded: rec, call: c,
-		drain: resp.ProtoMajor < 2 && rec == nil,
-		watch: w,
+		rc: resp.Body, recorded: rec, call: c, watch: w, keep: keep,
+		// Closing a stream of HTTP/2 leaves its connection usable.
+		drain: resp.ProtoMajor < 2 && rec == nil || keep,
 	}
 }
 
@@ -60,34 +64,38 @@ func (c *call) fail(err error) {
 	for _, cp := range c.captures {
 		cp.update(func(g *Captured) { g.Err, g.End = err, at })
 	}
-	c.logCall(WatchState{}, at, err)
+	c.logCall(WatchState{}, at, err, nil)
 }
 
-// end reports a call whose body ended.
-func (c *call) end(s WatchState, at time.Duration, err error) {
+// end reports a call whose body ended; said is the beginning of a failed
+// answer's.
+func (c *call) end(s WatchState, at time.Duration, err error, said []byte) {
 	for _, cp := range c.captures {
 		cp.update(func(g *Captured) {
-			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed
-			g.FirstToken, g.Finish, g.Model, g.ID = s.FirstToken, s.Finish, s.Model, s.ID
+			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed && !s.Cut
+			g.FirstToken, g.Chunks = s.FirstToken, s.Chunks
+			g.Finish, g.Model, g.ID = s.Finish, s.Model, s.ID
 			g.Usage, g.CostUSD, g.Warnings = s.Usage, s.CostUSD, s.Warnings
 		})
 	}
-	c.logCall(s, at, err)
+	c.logCall(s, at, err, said)
 }
 
 // logCall logs the call once, if it was one to a model.
-func (c *call) logCall(s WatchState, at time.Duration, err error) {
+func (c *call) logCall(s WatchState, at time.Duration, err error, said []byte) {
 	if !c.log || !s.Answer && !IsModelCall(c.method, c.path) || c.redirected() {
 		return
 	}
 	c.once.Do(func() {
+		now := time.Now()
+		limits := RateLimits(c.header, now)
 		llm.LogCall(c.ctx, llm.Call{
 			Response: llm.Response{
-				Finish: llm.FinishReason(c.mask(s.Finish)), Usage: s.Usage, CostUSD: s.CostUSD, Model: c.mask(s.Model), ID: c.mask(s.ID),
+				Finish: finishReason(c.mask(s.Finish)), Usage: s.Usage, CostUSD: s.CostUSD, Model: c.mask(s.Model), ID: c.mask(s.ID),
 				Timing:   llm.Timing{Start: c.start, FirstToken: s.FirstToken, Total: at},
-				Replayed: c.replayed, Warnings: maskAll(s.Warnings, c.secrets),
+				Replayed: c.replayed, Chunks: s.Chunks, RateLimit: limits, Warnings: maskAll(s.Warnings, c.secrets),
 			},
-			Err: c.failure(s, err),
+			Err: c.failure(s, err, said, limits, now),
 		})
 	})
 }
@@ -102,26 +110,71 @@ func (c *call) redirected() bool {
 func (c *call) mask(s string) string { return string(maskBytes([]byte(s), c.secrets)) }
 
 // failure is the error that a logged call ended with, nil for a good one.
-func (c *call) failure(s WatchState, err error) error {
+func (c *call) failure(s WatchState, err error, said []byte, limits *llm.RateLimit, now time.Time) error {
 	var le *llm.Error
-	switch {
-	case errors.As(err, &le):
+	if errors.As(err, &le) {
 		return err
-	case c.status >= 300:
-		e := &llm.Error{Kind: StatusKind(c.status), Provider: c.provider, Status: c.status, Usage: s.Usage}
-		if wait, ok := RetryAfter(c.header, time.Now()); ok {
-			e.RetryAfter = &wait
-		}
-		return e
-	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
-		return &llm.Error{Kind: llm.KindOf(err), Provider: c.provider, Status: c.status, Usage: s.Usage, Err: err}
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return &llm.Error{Kind: llm.KindIncomplete, Provider: c.provider, Status: c.status, Usage: s.Usage, Err: err}
-	case err != nil:
-		return &llm.Error{Kind: llm.KindConnection, Provider: c.provider, Status: c.status, Usage: s.Usage, Err: err}
-	case s.Failed:
-		return &llm.Error{Kind: llm.KindBadResponse, Provider: c.provider, Status: c.status, Usage: s.Usage,
-			Message: "the answer is an error object"}
 	}
-	return nil
+	e := &llm.Error{Provider: c.provider, Status: c.status, Usage: s.Usage, RateLimit: limits}
+	switch {
+	case c.status >= 300:
+		c.refused(e, c.status, said, now)
+	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
+		e.Kind, e.Err = llm.KindOf(err), err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.Kind, e.Err = llm.KindIncomplete, err
+	case err != nil:
+		e.Kind, e.Err = llm.KindConnection, err
+	case s.Failed:
+		c.refused(e, c.status, s.Error, now)
+	case s.Cut:
+		e.Kind, e.Err = llm.KindIncomplete, errCut
+	case mediaType(c.header) == "text/html":
+		e.Kind, e.Message = llm.KindBadResponse, "the answer is a page of HTML"
+	default:
+		return nil
+	}
+	return e
+}
+
+// refused fills e from a body that says why there is no answer.
+func (c *call) refused(e *llm.Error, status int, said []byte, now time.Time) {
+	d := ReadError(said)
+	e.Kind = kindOf(status, d)
+	if d.Message == "" {
+		d.Message = errorText(said)
+	}
+	// Masked before it is cut: half a key is one too much.
+	e.Code, e.Message = cutText(Mask(d.shown(), c.secrets...), maxErrorCode), cutText(Mask(d.Message, c.secrets...), maxErrorText)
+	if status < 300 {
+		if e.Message == "" {
+			e.Message = "the answer is an error object"
+		}
+		if e.Kind == llm.KindRateLimit {
+			status = http.StatusTooManyRequests // what it stands for
+		}
+	}
+	if wait, ok := Wait(status, c.header, said, now); ok {
+		e.RetryAfter = &wait
+	}
+}
+
+func mediaType(h http.Header) string {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return media
+}
+
+// finishReason is a provider's word in ours; an unknown one stays as it came.
+func finishReason(s string) llm.FinishReason {
+	switch s {
+	case "STOP", "end_turn", "stop_sequence", "completed", "eos", "eos_token":
+		return llm.FinishStop
+	case "MAX_TOKENS", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded":
+		return llm.FinishLength
+	case "tool_use", "function_call":
+		return llm.FinishToolCalls
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY":
+		return llm.FinishContentFilter
+	}
+	return llm.FinishReason(s)
 }

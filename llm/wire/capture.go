@@ -2,6 +2,8 @@ package wire
 
 import (
 	"net/http"
+	"net/http/httptrace"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,10 +47,20 @@ type Captured struct {
 	BodyCut bool
 
 	Start      time.Time     // the request was handed to the transport
+	Connected  time.Duration // a connection was there: looked up, dialled and secured if it is new
 	Written    time.Duration // the request was written to the connection
 	FirstByte  time.Duration // the first byte of the answer's body
 	FirstToken time.Duration // the first generated token of a streamed answer, reasoning included
 	End        time.Duration // the body ended, broke or was closed
+	// Chunks are the times of the events of a streamed answer that held
+	// generated tokens, reasoning included; keep-alives, roles and empty texts
+	// are none. Chunks[0] is FirstToken.
+	Chunks []time.Duration
+	// Reused says that the connection had served another call before; Dials
+	// is how many of the Calls got a new one. Both stay zero where Base is no
+	// [http.Transport].
+	Reused bool
+	Dials  int
 	// Replayed says that a recording answered.
 	Replayed bool
 	// Usage, CostUSD, Whole, Finish, Model and ID are what the transport read
@@ -69,7 +81,7 @@ func (c *Capture) Get() Captured {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	g := c.got
-	g.Header = g.Header.Clone()
+	g.Header, g.Chunks = g.Header.Clone(), slices.Clone(g.Chunks)
 	g.Body = maskBytes(g.Body, c.secrets)
 	g.Request = maskBytes(g.Request, c.secrets)
 	for _, s := range []*string{&g.URL, &g.Model, &g.ID, &g.Finish} {
@@ -97,8 +109,26 @@ func (c *Capture) begin(req *http.Request, body []byte, start time.Time, secrets
 	defer c.mu.Unlock()
 	u := *req.URL
 	u.RawQuery, u.User = "", nil
-	c.got = Captured{Calls: c.got.Calls + 1, Method: req.Method, URL: u.String(), Request: body, Start: start}
+	c.got = Captured{Calls: c.got.Calls + 1, Dials: c.got.Dials, Method: req.Method, URL: u.String(), Request: body, Start: start}
 	c.last, c.secrets = 0, secrets
+}
+
+// trace notes what the connection does.
+func (c *Capture) trace(start time.Time) *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GotConn: func(i httptrace.GotConnInfo) {
+			at := time.Since(start)
+			c.update(func(g *Captured) {
+				if g.Connected, g.Reused = at, i.Reused; !i.Reused {
+					g.Dials++
+				}
+			})
+		},
+		WroteRequest: func(httptrace.WroteRequestInfo) {
+			at := time.Since(start)
+			c.update(func(g *Captured) { g.Written = at })
+		},
+	}
 }
 
 func (c *Capture) update(f func(*Captured)) {

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -26,10 +27,17 @@ type chunk struct {
 	UsageMetadata json.RawMessage `json:"usageMetadata"`
 	Groq          struct {
 		Usage json.RawMessage `json:"usage"`
+		Error json.RawMessage `json:"error"`
 	} `json:"x_groq"`
-	Response json.RawMessage `json:"response"` // of OpenAI's responses API
-	Message  json.RawMessage `json:"message"`  // of Anthropic's message_start
-	Error    json.RawMessage `json:"error"`
+	Response   json.RawMessage `json:"response"`    // of OpenAI's responses API
+	Message    json.RawMessage `json:"message"`     // of Anthropic's message_start
+	Delta      json.RawMessage `json:"delta"`       // of both
+	StopReason json.RawMessage `json:"stop_reason"` // of Anthropic's whole answer
+	Status     json.RawMessage `json:"status"`      // of a whole response of OpenAI's
+	Incomplete struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Error json.RawMessage `json:"error"`
 }
 
 type chunkChoice struct {
@@ -37,6 +45,7 @@ type chunkChoice struct {
 	FinishReason json.RawMessage            `json:"finish_reason"`
 	Delta        map[string]json.RawMessage `json:"delta"`
 	Text         string                     `json:"text"`
+	Error        json.RawMessage            `json:"error"`
 }
 
 type geminiCandidate struct {
@@ -63,14 +72,16 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 	w.counts.merge(c.Usage)
 	w.counts.merge(c.UsageMetadata)
 	w.counts.merge(c.Groq.Usage)
-	if generated(c) && w.s.FirstToken == 0 {
-		w.s.FirstToken = max(at, 1)
+	if generated(c) {
+		w.token(at)
 	}
-	if isSet(c.Error) && string(c.Error) != "false" || c.Object == "error" || c.Type == "error" {
-		w.s.Failed = true
-		w.done(at)
+	if carriesError(c) {
+		w.fail(data, at)
 	}
 	for _, ch := range c.Choices {
+		if isError(ch.Error) { // OpenRouter's place for an upstream's failure
+			w.fail(data, at)
+		}
 		w.choice(ch.Index, reasonText(ch.FinishReason))
 	}
 	for _, ca := range c.Candidates {
@@ -80,7 +91,40 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 		w.s.Answer, w.s.Finish = true, short(c.Feedback.BlockReason)
 		w.done(at)
 	}
-	w.typed(c, at)
+	w.typed(c, data, at)
+}
+
+func carriesError(c chunk) bool {
+	return isError(c.Error) || isError(c.Groq.Error) || c.Object == "error" || c.Type == "error"
+}
+
+// isError tells an error from the fields that say that there was none.
+func isError(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "false", "0", `""`, "[]":
+		return false
+	}
+	return true
+}
+
+// fail notes that the answer carries an error, and keeps the first one.
+func (w *Watch) fail(data []byte, at time.Duration) {
+	if !w.s.Failed && len(data) <= maxErrorBody {
+		w.s.Error = bytes.Clone(data)
+	}
+	w.s.Failed = true
+	w.done(at)
+}
+
+// token notes an event that holds generated tokens.
+func (w *Watch) token(at time.Duration) {
+	at = max(at, 1)
+	if w.s.FirstToken == 0 {
+		w.s.FirstToken = at
+	}
+	if !w.noTimes {
+		w.s.Chunks = append(w.s.Chunks, at)
+	}
 }
 
 func (w *Watch) identify(c chunk) {
@@ -124,31 +168,71 @@ func (w *Watch) choice(index int, reason string) {
 	w.s.Done = true
 }
 
-// typed reads the events of APIs that name them: OpenAI's responses and
-// Anthropic's messages.
-func (w *Watch) typed(c chunk, at time.Duration) {
+// typed reads the events and bodies of APIs that name them: OpenAI's responses
+// and Anthropic's messages.
+func (w *Watch) typed(c chunk, data []byte, at time.Duration) {
 	for _, prefix := range []string{"response.", "message_", "content_block_"} {
 		w.says = w.says || strings.HasPrefix(c.Type, prefix)
 	}
 	switch c.Type {
 	case "response.completed", "response.incomplete", "response.failed":
 		w.s.Answer = true
-		w.s.Failed = w.s.Failed || c.Type == "response.failed"
-		w.done(at)
-		w.s.DoneAt = max(at, 1)
+		if c.Type == "response.failed" {
+			w.fail(data, at)
+		}
+		w.over(at)
 	case "message_stop":
 		w.s.Answer = true
-		w.done(at)
-		w.s.DoneAt = max(at, 1)
+		w.over(at)
+	case "message_delta":
+		var d struct {
+			StopReason json.RawMessage `json:"stop_reason"`
+		}
+		if json.Unmarshal(c.Delta, &d) == nil {
+			w.finish(reasonText(d.StopReason))
+		}
 	}
+	w.finish(reasonText(c.StopReason))
+	w.whole(c)
 	for _, raw := range []json.RawMessage{c.Response, c.Message} {
 		var inner chunk
 		if isSet(raw) && raw[0] == '{' && json.Unmarshal(raw, &inner) == nil {
 			w.identify(inner)
 			w.counts.merge(inner.Usage)
+			w.whole(inner)
 		}
 	}
 }
+
+// whole takes the end of a response of OpenAI's from its status. A failed one
+// has its error beside it.
+func (w *Watch) whole(c chunk) {
+	if c.Object != "response" {
+		return
+	}
+	switch reasonText(c.Status) {
+	case "completed":
+		w.finish("completed")
+	case "incomplete":
+		w.finish("incomplete")
+		w.finish(c.Incomplete.Reason)
+	}
+}
+
+func (w *Watch) finish(reason string) {
+	if reason != "" {
+		w.s.Finish = short(reason)
+	}
+}
+
+// over notes an event after which nothing comes.
+func (w *Watch) over(at time.Duration) {
+	w.done(at)
+	w.s.DoneAt = max(at, 1)
+}
+
+// textFields are where a choice's delta has what the model wrote.
+var textFields = []string{"content", "reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls", "function_call", "audio"}
 
 // generated reports whether a chunk holds something that the model wrote. A
 // role alone, an empty text and a keep-alive do not.
@@ -157,7 +241,7 @@ func generated(c chunk) bool {
 		if ch.Text != "" {
 			return true
 		}
-		for _, f := range []string{"content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call", "audio"} {
+		for _, f := range textFields {
 			if isFull(ch.Delta[f]) {
 				return true
 			}
@@ -165,12 +249,22 @@ func generated(c chunk) bool {
 	}
 	for _, ca := range c.Candidates {
 		for _, p := range ca.Content.Parts {
-			if isFull(p["text"]) || isFull(p["functionCall"]) || isFull(p["inlineData"]) {
-				return true
+			for _, f := range []string{"text", "functionCall", "inlineData", "executableCode", "codeExecutionResult"} {
+				if isFull(p[f]) {
+					return true
+				}
 			}
 		}
 	}
-	return c.Type == "content_block_delta" || strings.HasPrefix(c.Type, "response.") && strings.HasSuffix(c.Type, ".delta")
+	switch {
+	case c.Type == "content_block_delta":
+		// A signature_delta proves where thoughts came from; nobody generated it.
+		var d map[string]json.RawMessage
+		return json.Unmarshal(c.Delta, &d) == nil && (isFull(d["text"]) || isFull(d["thinking"]) || isFull(d["partial_json"]))
+	case strings.HasPrefix(c.Type, "response.") && strings.HasSuffix(c.Type, ".delta"):
+		return isFull(c.Delta)
+	}
+	return false
 }
 
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -29,6 +29,9 @@ import (
 // if several are; if none is, the first in the order above. A field that cannot
 // be read is left out.
 func RateLimits(h http.Header, now time.Time) *llm.RateLimit {
+	if !speaksOfLimits(h) {
+		return nil // nearly all servers of one's own
+	}
 	now = serverNow(h, now)
 	var requests, tokens []llm.Window
 	for _, f := range requestFamilies {
@@ -45,38 +48,58 @@ func RateLimits(h http.Header, now time.Time) *llm.RateLimit {
 	return l
 }
 
-// A limitFamily are the names of the headers of one limit: before and after
-// the word limit, remaining or reset.
-type limitFamily struct{ before, after string }
+func speaksOfLimits(h http.Header) bool {
+	for name := range h {
+		if strings.Contains(name, "Ratelimit") || strings.HasPrefix(name, "X-Rate-Limit") || strings.HasPrefix(name, "X-Tokenlimit") {
+			return true
+		}
+	}
+	return false
+}
+
+// A limitFamily are the names of the headers of one limit. They are made once:
+// a header is read with every call.
+type limitFamily struct{ limit, remaining, reset string }
 
 var (
-	requestFamilies = []limitFamily{
+	requestFamilies = families([][2]string{
 		{"X-Ratelimit-", "-Requests"}, {"Anthropic-Ratelimit-Requests-", ""},
 		{"X-Ratelimit-", "-Requests-Minute"}, {"X-Ratelimit-", "-Req-Minute"},
 		{"X-Ratelimit-", "-Requests-Hour"}, {"X-Ratelimit-", "-Requests-Day"},
 		{"X-Ratelimit-", ""}, {"X-Rate-Limit-", ""}, {"Ratelimit-", ""},
-	}
-	tokenFamilies = []limitFamily{
+	})
+	tokenFamilies = families([][2]string{
 		{"X-Ratelimit-", "-Tokens"}, {"Anthropic-Ratelimit-Tokens-", ""},
 		{"Anthropic-Ratelimit-Input-Tokens-", ""}, {"Anthropic-Ratelimit-Output-Tokens-", ""},
 		{"X-Ratelimit-", "-Tokens-Minute"}, {"X-Ratelimit-", "-Tokens-Hour"}, {"X-Ratelimit-", "-Tokens-Day"},
 		{"X-Ratelimit-", "-Tokens-Prompt"}, {"X-Ratelimit-", "-Tokens-Generated"},
 		{"X-Tokenlimit-", ""}, {"Ratelimitbysize-", ""},
-	}
+	})
 )
+
+// families are the headers with these texts before and after the words limit,
+// remaining and reset.
+func families(names [][2]string) (out []limitFamily) {
+	for _, n := range names {
+		name := func(word string) string { return http.CanonicalHeaderKey(n[0] + word + n[1]) }
+		out = append(out, limitFamily{name("Limit"), name("Remaining"), name("Reset")})
+	}
+	return out
+}
 
 func (f limitFamily) window(h http.Header, now time.Time) llm.Window {
 	var w llm.Window
-	if n, ok := count(h.Get(f.before + "Limit" + f.after)); ok {
-		w.Limit = &n
-	}
-	if n, ok := count(h.Get(f.before + "Remaining" + f.after)); ok {
-		w.Remaining = &n
-	}
-	if d, ok := until(h.Get(f.before+"Reset"+f.after), now); ok {
-		w.Reset = &d
-	}
+	set(&w, "limit", first(h[f.limit]), now)
+	set(&w, "remaining", first(h[f.remaining]), now)
+	set(&w, "reset", first(h[f.reset]), now)
 	return limited(w)
+}
+
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 // limited takes out of a window what cannot be meant as a limit: a limit below
@@ -150,7 +173,12 @@ func structuredLimits(h http.Header, now time.Time) (out []llm.Window) {
 	return append(out, limited(flat))
 }
 
+// set reads a field's value; what cannot be read, the empty text included, is
+// not stated.
 func set(w *llm.Window, field, v string, now time.Time) {
+	if v == "" {
+		return
+	}
 	switch field {
 	case "limit":
 		if n, ok := count(v); ok {

@@ -16,8 +16,9 @@ import (
 // Transports may be made and copied freely. Safe for concurrent use. A
 // Transport below another one only passes on.
 type Transport struct {
-	// Base makes the call; nil means a shared pool of connections that keeps
-	// as many idle ones to a host as a run may use at once.
+	// Base makes the call; nil means a pool of connections shared by all such
+	// Transports, which keeps up to 1,024 idle ones to a host. See [NewPool]
+	// and [CheckPool] for one of your own.
 	Base http.RoundTripper
 	// Middleware is applied below those of the request's context.
 	Middleware Middleware
@@ -31,15 +32,10 @@ type Transport struct {
 var _ http.RoundTripper = Transport{}
 
 var sharedBase = sync.OnceValue(func() http.RoundTripper {
-	t, ok := http.DefaultTransport.(*http.Transport)
-	if !ok {
-		return http.DefaultTransport
+	if _, ok := http.DefaultTransport.(*http.Transport); !ok {
+		return http.DefaultTransport // somebody has replaced it, for a reason
 	}
-	t = t.Clone()
-	// The default of 2 idle connections to a host makes most calls of a
-	// parallel run dial anew.
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 0, 1024
-	return t
+	return NewPool(sharedIdle)
 })
 
 func (t Transport) base() http.RoundTripper {
@@ -101,10 +97,7 @@ func (t Transport) prepare(c *call, req *http.Request) (*http.Request, error) {
 	}
 	for _, cp := range c.captures {
 		cp.begin(req, sent, c.start, c.secrets)
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) {
-			at := time.Since(c.start)
-			cp.update(func(g *Captured) { g.Written = at })
-		}})
+		ctx = httptrace.WithClientTrace(ctx, cp.trace(c.start))
 	}
 	out := req.WithContext(ctx)
 	if sent != nil {

@@ -128,7 +128,8 @@ func TestLoggedUsageOfStreams(t *testing.T) {
 			"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\n",
 			"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"usage\":{\"input_tokens\":5,\"output_tokens\":6}}}\n\n"}, llm.Usage{Input: 5, Output: 6, Known: true}, ""},
 		{"C03 cut", "usage is unknown, not estimated", chatURL, []string{llmtest.Text("a")}, llm.Usage{}, llm.KindIncomplete},
-		{"C01 error", "a call that failed inside a 200", chatURL, []string{"data: {\"error\":{\"message\":\"quota exceeded\"}}\n\n", llmtest.Done}, llm.Usage{}, llm.KindBadResponse},
+		{"C01 error", "a call that failed inside a 200", chatURL, []string{"data: {\"error\":{\"message\":\"quota exceeded\"}}\n\n", llmtest.Done}, llm.Usage{}, llm.KindRateLimit},
+		{"C01 a text", "nothing says what it is", chatURL, []string{"data: {\"error\":\"STREAM_EXPLODED\"}\n\n", llmtest.Done}, llm.Usage{}, llm.KindBadResponse},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestLoggedUsageOfStreams(t *testing.T) {
 				got := log.Calls()[0]
 				assert.Equal(t, r.want, got.Response.Usage, r.reason)
 				assert.Equal(t, r.kind, llm.KindOf(got.Err))
-				if r.kind != llm.KindBadResponse && !strings.HasPrefix(r.name, "Anthropic") {
+				if !strings.HasPrefix(r.name, "C01") && !strings.HasPrefix(r.name, "Anthropic") {
 					assert.Equal(t, time.Second, got.Response.Timing.FirstToken)
 				}
 				assert.Equal(t, time.Duration(len(r.pieces))*time.Second, got.Response.Timing.Total)

@@ -12,7 +12,8 @@ import (
 
 // ReadUsage reads a provider's usage object as it came over the wire: of
 // OpenAI's chat completions or responses, of the many that imitate them
-// (DeepSeek, OpenRouter, vLLM, …), of Anthropic, or Gemini's usageMetadata.
+// (DeepSeek, OpenRouter, vLLM, …), of Anthropic, of Bedrock's converse, or
+// Gemini's usageMetadata.
 //
 // The result means what [llm.Usage] says: cached tokens are part of Input,
 // reasoning tokens part of Output, wherever the provider counts them. 12.0 is
@@ -62,6 +63,7 @@ func (c *usageCounts) merge(raw json.RawMessage) {
 var usageFields = []string{
 	"prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens", "cached_tokens", "reasoning_tokens",
 	"input_tokens", "output_tokens", "cached_input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
+	"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens",
 	"promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount",
 }
 
@@ -160,6 +162,12 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 		u.Input += c.first("cache_read_input_tokens") + c.first("cache_creation_input_tokens")
 		if c.has("cache_read_input_tokens") {
 			u.CachedInput = c.first("cache_read_input_tokens")
+		}
+	case c.has("inputTokens") && c.has("outputTokens"): // Bedrock's converse
+		u = llm.Usage{
+			Input:       c.first("inputTokens") + c.first("cacheReadInputTokens") + c.first("cacheWriteInputTokens"),
+			CachedInput: c.first("cacheReadInputTokens"),
+			Output:      c.first("outputTokens"),
 		}
 	default:
 		return llm.Usage{}, nil

@@ -3,7 +3,9 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -13,14 +15,17 @@ import (
 )
 
 // A Watch reads along in an answer's body and says whether it was a whole
-// answer, what it cost and when its first token came. It understands the JSON
-// and the streams of OpenAI-compatible servers, Gemini and Anthropic, and
-// leaves everything else alone. Not safe for concurrent use.
+// answer, what it cost and when its tokens came. It understands the JSON and
+// the streams of OpenAI-compatible servers, of OpenAI's responses, of Gemini
+// (server-sent events and the array that it streams without alt=sse) and of
+// Anthropic, and leaves everything else alone. Not safe for concurrent use.
 type Watch struct {
 	kind    bodyKind
 	model   bool // the path is one of a model's, so that an empty stream is a cut one
 	says    bool // the stream is of an API that says when it is over
+	noTimes bool // nobody asks for Chunks
 	split   splitter
+	array   arraySplitter
 	json    []byte
 	limit   int
 	cut     bool
@@ -35,17 +40,27 @@ type WatchState struct {
 	// Stream says that the body is a stream of events, Answer that it is a
 	// model's answer, not some other service's.
 	Stream, Answer bool
-	// Done is set once the answer said that it was over: [DONE], or a finish
-	// reason for every choice, or an error; for a plain body, once it was read
-	// and is JSON.
+	// Done is set once the answer said that it was over: [DONE], a finish
+	// reason for every choice, a blocked prompt, message_stop,
+	// response.completed, or an error; for a plain body, once it was read and
+	// is JSON.
 	Done bool
 	// DoneAt is when [DONE] or another last event came.
 	DoneAt time.Duration
 	// FirstToken is when the first generated token came, 0 if none has or the
 	// body is no stream.
 	FirstToken time.Duration
-	// Failed says that the body carried an error object, whatever the status.
+	// Chunks are the times at which the events came that held generated
+	// tokens, reasoning included: keep-alives, roles and empty texts do not.
+	// Chunks[0] is FirstToken.
+	Chunks []time.Duration
+	// Failed says that the body carried an error object, whatever the status;
+	// Error is what it stood in, for [ReadError], nil if that is longer than
+	// 64 KiB.
 	Failed bool
+	Error  []byte
+	// Cut says that a plain body ended inside of its JSON value.
+	Cut bool
 	// Finish is the provider's last finish reason as it came.
 	Finish    string
 	Model, ID string
@@ -59,6 +74,7 @@ type bodyKind int
 const (
 	otherBody bodyKind = iota
 	jsonBody
+	arrayBody // a JSON array that comes piece by piece, or an error in one piece
 	eventBody
 )
 
@@ -80,42 +96,38 @@ func NewWatch(method, path string, header http.Header) *Watch {
 	encoded := header.Get("Content-Encoding")
 	switch {
 	case encoded != "" && encoded != "identity":
-		if w.model {
-			w.s.Warnings = append(w.s.Warnings, fmt.Sprintf("usage is unknown: the SDK asked for the content encoding %.20q, which is not read along", encoded))
-		}
+		w.unread(fmt.Sprintf("the SDK asked for the content encoding %.20q, which is not read along", encoded))
 	case media == "text/event-stream":
 		w.kind, w.s.Stream = eventBody, true
-	case media == "application/json" || strings.HasSuffix(media, "+json") || media == "" && w.model:
+	case media == "application/json" || strings.HasSuffix(media, "+json") || w.model && (media == "" || media == "text/plain"):
 		w.kind = jsonBody
+		if streamsArray(path) {
+			w.kind = arrayBody
+		}
+	case media != "" && media != "text/html":
+		w.unread(fmt.Sprintf("the content type %.60q is not read along", media))
 	}
 	return w
 }
 
-// IsModelCall reports whether a request with this method and path asks a model
-// for something, as far as the paths of known APIs tell.
-func IsModelCall(method, path string) bool {
-	if method != http.MethodPost {
-		return false
+// unread notes why a model's usage cannot be read.
+func (w *Watch) unread(why string) {
+	if w.model {
+		w.s.Warnings = append(w.s.Warnings, "usage is unknown: "+why)
 	}
-	path = strings.TrimSuffix(path, "/")
-	for _, s := range []string{"/completions", "/responses", "/v1/messages", "/embeddings", "/api/chat", "/api/generate"} {
-		if strings.HasSuffix(path, s) {
-			return true
-		}
-	}
-	_, verb, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ":")
-	switch verb {
-	case "generateContent", "streamGenerateContent", "embedContent", "batchEmbedContents", "rawPredict", "streamRawPredict":
-		return true
-	}
-	return false
 }
 
 // Write feeds bytes of the body that came at this time after the start.
 func (w *Watch) Write(p []byte, at time.Duration) {
+	if w.kind == jsonBody && w.model && len(w.json) == 0 && !w.cut && isEvents(p) {
+		w.kind, w.s.Stream = eventBody, true // under another content type
+	}
 	switch w.kind {
 	case eventBody:
 		w.split.write(p, func(ev Event) { w.event(ev, at) })
+	case arrayBody:
+		w.array.write(p, func(element []byte) { w.element(element, at) })
+		w.s.Stream = w.s.Stream || w.array.opened
 	case jsonBody:
 		if w.cut || len(w.json)+len(p) > w.limit {
 			w.cut, w.json = true, nil
@@ -123,6 +135,12 @@ func (w *Watch) Write(p []byte, at time.Duration) {
 		}
 		w.json = append(w.json, p...)
 	}
+}
+
+// isEvents reports whether a body begins as server-sent events do and JSON
+// does not.
+func isEvents(p []byte) bool {
+	return bytes.HasPrefix(p, []byte("data:")) || bytes.HasPrefix(p, []byte("event:")) || bytes.HasPrefix(p, []byte(":"))
 }
 
 // End tells that the body was read to its end.
@@ -134,6 +152,11 @@ func (w *Watch) End(at time.Duration) {
 	switch w.kind {
 	case eventBody:
 		w.split.flush(func(ev Event) { w.event(ev, at) })
+	case arrayBody:
+		if !w.array.opened { // an error, in one object
+			w.json = w.array.value
+			w.plain()
+		}
 	case jsonBody:
 		w.plain()
 	}
@@ -144,11 +167,13 @@ func (w *Watch) End(at time.Duration) {
 // not a model's answer, and for streams of APIs whose end it does not know
 // (speech, images): a good stream must not be taken for a cut one.
 func (w *Watch) Whole() bool {
-	if !w.s.Stream || !w.says && !w.model || w.split.tooLong {
+	if !w.s.Stream || !w.says && !w.model || w.tooLong() {
 		return true
 	}
 	return w.s.Done
 }
+
+func (w *Watch) tooLong() bool { return w.split.tooLong || w.array.tooLong }
 
 // State returns what is known so far.
 func (w *Watch) State() WatchState {
@@ -157,33 +182,52 @@ func (w *Watch) State() WatchState {
 	s.Usage, warns = w.counts.usage()
 	s.CostUSD = w.counts.cost
 	s.Warnings = append(s.Warnings, warns...)
-	if w.cut || w.split.tooLong {
+	switch {
+	case w.cut || w.tooLong():
 		s.Warnings = append(s.Warnings, "usage is unknown: the answer is too long to be read along")
+	case w.ended && s.Stream && s.Usage.Known && !w.Whole():
+		s.Warnings = append(s.Warnings, "usage is at least what was reported before the stream ended early")
 	}
 	return s
 }
 
 // plain reads a JSON body that may not have been read to its end: decoders
-// stop after the value.
+// stop after the value, and what follows it is nobody's.
 func (w *Watch) plain() {
-	trimmed := bytes.TrimSpace(w.json)
-	if w.cut || len(trimmed) == 0 {
+	if w.cut || len(bytes.TrimSpace(w.json)) == 0 {
 		return
 	}
-	if trimmed[0] == '[' { // Gemini streams an array where no SSE was asked for
+	var value json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(w.json)).Decode(&value)
+	w.json = nil
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		w.s.Cut = true
+	case err != nil:
+	case value[0] == '[':
 		var chunks []json.RawMessage
-		if json.Unmarshal(trimmed, &chunks) == nil {
+		if json.Unmarshal(value, &chunks) == nil {
 			for _, c := range chunks {
 				w.chunk(c, 0)
 			}
 			w.s.Done = true
 		}
-	} else if json.Valid(trimmed) {
-		w.chunk(trimmed, 0)
+	default:
+		w.chunk(value, 0)
 		w.s.Done = true
 	}
-	w.s.FirstToken, w.s.DoneAt = 0, 0
-	w.json = nil
+	w.s.FirstToken, w.s.Chunks, w.s.DoneAt = 0, nil, 0
+}
+
+// element reads one element of a streamed array.
+func (w *Watch) element(data []byte, at time.Duration) {
+	if data == nil { // the array is closed, and nothing comes after that
+		if w.s.Done {
+			w.s.DoneAt = max(at, 1)
+		}
+		return
+	}
+	w.chunk(data, at)
 }
 
 func (w *Watch) event(ev Event, at time.Duration) {
@@ -194,11 +238,13 @@ func (w *Watch) event(ev Event, at time.Duration) {
 		return
 	}
 	if ev.Name == "error" {
-		w.s.Failed = true
-		w.done(at)
+		w.fail(data, at)
 	}
-	if w.s.FirstToken == 0 || worthReading(data) {
+	switch {
+	case w.s.FirstToken == 0 || worthReading(data):
 		w.chunk(data, at)
+	case !w.noTimes && holdsText(data):
+		w.token(at)
 	}
 }
 
@@ -239,4 +285,47 @@ func worthReading(data []byte) bool {
 		}
 		rest = after
 	}
+}
+
+// textKeys are the names of the fields that [generated] looks at in a choice.
+var textKeys = func() (keys [][]byte) {
+	for _, f := range append([]string{"text"}, textFields...) {
+		keys = append(keys, []byte(`"`+f+`"`))
+	}
+	return keys
+}()
+
+// holdsText is [generated] for a chunk that is not decoded. No text can look
+// like a field to it: a quote in a JSON string is escaped.
+func holdsText(data []byte) bool {
+	for _, k := range textKeys {
+		for rest := data; ; {
+			_, after, ok := bytes.Cut(rest, k)
+			if !ok {
+				break
+			}
+			v := bytes.TrimLeft(after, " \t\r\n")
+			if len(v) > 0 && v[0] == ':' && startsFull(bytes.TrimLeft(v[1:], " \t\r\n")) {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
+}
+
+// startsFull reports whether the JSON value that v begins with is not empty.
+func startsFull(v []byte) bool {
+	if len(v) < 2 || bytes.HasPrefix(v, []byte("null")) {
+		return false
+	}
+	switch rest := bytes.TrimLeft(v[1:], " \t\r\n"); v[0] {
+	case '"':
+		return v[1] != '"'
+	case '[':
+		return len(rest) > 0 && rest[0] != ']'
+	case '{':
+		return len(rest) > 0 && rest[0] != '}'
+	}
+	return true
 }

@@ -135,7 +135,7 @@ var rows = []row{
 }
 
 // caseID is the case of the collection that a row's name begins with, or "".
-var caseID = regexp.MustCompile(`^C\d\d`)
+var caseID = regexp.MustCompile(`^[CL]\d\d`)
 
 // answers runs the rows of one case, or those of none.
 func answers(t *testing.T, id string) {
@@ -159,16 +159,16 @@ func TestAnswers(t *testing.T) {
 	answers(t, "")
 }
 
-func TestCaseC01(t *testing.T) { answers(t, "C01") } // a 200 stream that carries an error object
-func TestCaseC03(t *testing.T) { answers(t, "C03") } // a clean end without a finish reason
-func TestCaseC04(t *testing.T) { answers(t, "C04") } // a finish reason but no [DONE]
-func TestCaseC06(t *testing.T) { answers(t, "C06") } // keep-alives and other spellings of a stream
-func TestCaseC08(t *testing.T) { answers(t, "C08") } // HTML instead of JSON or a stream
-func TestCaseC12(t *testing.T) { answers(t, "C12") } // a 400 of the content filter
-func TestCaseC13(t *testing.T) { answers(t, "C13") } // a filtered answer with some text
-func TestCaseC15(t *testing.T) { answers(t, "C15") } // cut at the token limit
-func TestCaseC16(t *testing.T) { answers(t, "C16") } // settings that reasoning models refuse
-func TestCaseC18(t *testing.T) { answers(t, "C18") } // a stop text that was too broad
+func TestCaseC01(t *testing.T) { answers(t, "C01") }                          // a 200 stream that carries an error object
+func TestCaseC03(t *testing.T) { answers(t, "C03") }                          // a clean end without a finish reason
+func TestCaseC04(t *testing.T) { answers(t, "C04") }                          // a finish reason but no [DONE]
+func TestCaseC06(t *testing.T) { answers(t, "C06") }                          // keep-alives and other spellings of a stream
+func TestCaseC08(t *testing.T) { answers(t, "C08") }                          // HTML instead of JSON or a stream
+func TestCaseC12(t *testing.T) { answers(t, "C12"); checkRefusals(t, "C12") } // a 400 of the content filter
+func TestCaseC13(t *testing.T) { answers(t, "C13") }                          // a filtered answer with some text
+func TestCaseC15(t *testing.T) { answers(t, "C15") }                          // cut at the token limit
+func TestCaseC16(t *testing.T) { answers(t, "C16"); checkRefusals(t, "C16") } // settings that reasoning models refuse
+func TestCaseC18(t *testing.T) { answers(t, "C18") }                          // a stop text that was too broad
 
 func (r row) run(t *testing.T) {
 	m, s := fake(raw(r.answer))

@@ -65,7 +65,7 @@ const Enabled = "enabled"
 type dialect struct {
 	off     func() fields
 	level   func(string) fields
-	enabled func() fields // of the Level Enabled; nil takes it as any other
+	enabled func() fields // of the Level Enabled
 	budget  func(int64) fields
 	instead string
 }
@@ -128,7 +128,7 @@ var dialects = map[Dialect]dialect{
 		},
 		instead: "set Budget (at least 1024) or Off",
 	},
-	DialectGemini: {off: noEffort, level: effort, budget: func(n int64) fields {
+	DialectGemini: {off: noEffort, level: effort, instead: "set Level (minimal, low, medium, high), Budget or Off", budget: func(n int64) fields {
 		return object("extra_body", "google", fields{"thinking_config": fields{"thinking_budget": n}})
 	}},
 	DialectVLLM:     templated(func(n int64) fields { return fields{"thinking_token_budget": n} }),
@@ -163,7 +163,9 @@ func (c *Client) thinking(t llm.Thinking, out map[string]json.RawMessage) error 
 		f = d.budget(*t.Budget)
 	case d.level == nil:
 		return c.refuse("Request.Thinking.Level is %q: %s takes no level; %s (Config.Dialect is %q)", t.Level, c.cfg.Provider, d.instead, c.cfg.Dialect)
-	case t.Level == Enabled && d.enabled != nil:
+	case t.Level == Enabled && d.enabled == nil:
+		return c.refuse("Request.Thinking.Level is %q: %s has no such switch; %s (Config.Dialect is %q)", t.Level, c.cfg.Provider, d.instead, c.cfg.Dialect)
+	case t.Level == Enabled:
 		f = d.enabled()
 	default:
 		f = d.level(t.Level)

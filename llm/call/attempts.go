@@ -124,7 +124,7 @@ func (e *End) wait(ctx context.Context, wait, most time.Duration) {
 	switch over := ctx.Err(); {
 	case over != nil && over != context.DeadlineExceeded:
 		e.interrupted(ctx)
-	case asked > most && wait >= asked:
+	case wait >= asked && asked > most:
 		e.Why, e.Wait, e.Err = TooLong, asked, tooLong(asked, most, e.Err)
 	case over != nil || !fits:
 		e.Why, e.Wait, e.Left = NoTime, wait, left

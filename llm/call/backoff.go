@@ -69,27 +69,27 @@ func (b Backoff) Wait(n int, retryAfter time.Duration) time.Duration {
 // nothing; a tenth of the jitter is left so that all do not come together, and
 // so that a server that always says 0 is asked less and less often.
 func (b Backoff) failed(n int, err error) time.Duration {
-	switch stated := stated(err); {
-	case stated == nil:
+	switch asked := retryAfter(err); {
+	case asked == nil:
 		return b.Wait(n, 0)
-	case *stated <= 0:
+	case *asked <= 0:
 		return b.Wait(n, 0) / 10
 	default:
-		return b.Wait(n, *stated)
+		return b.Wait(n, *asked)
 	}
 }
 
 // busy is how long to wait after the n-th rate limit: exactly what the server
 // stated.
 func (b Backoff) busy(n int, err error) time.Duration {
-	if s := stated(err); s != nil && *s > 0 {
-		return *s
+	if asked := retryAfter(err); asked != nil && *asked > 0 {
+		return *asked
 	}
 	return b.failed(n, err)
 }
 
-// stated is what the server asked to wait; nil if it did not say.
-func stated(err error) *time.Duration {
+// retryAfter is what the server asked to wait; nil if it did not say.
+func retryAfter(err error) *time.Duration {
 	var e *llm.Error
 	if errors.As(err, &e) {
 		return e.RetryAfter
@@ -99,8 +99,8 @@ func stated(err error) *time.Duration {
 
 // RetryAfter returns how long the server asked to wait; 0 if it did not.
 func RetryAfter(err error) time.Duration {
-	if s := stated(err); s != nil {
-		return *s
+	if asked := retryAfter(err); asked != nil {
+		return *asked
 	}
 	return 0
 }

@@ -196,17 +196,3 @@ func TestRetryAfter(t *testing.T) {
 	assert.Zero(t, call.RetryAfter(errors.New("other")))
 	assert.Zero(t, call.RetryAfter(nil))
 }
-
-func Example() {
-	busy := true
-	policy := call.Policy{Tries: 5, Backoff: call.Backoff{First: time.Millisecond}}
-	resp, err := policy.Do(context.Background(), func(context.Context) (llm.Response, error) {
-		if busy {
-			busy = false
-			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit}
-		}
-		return llm.Response{Text: "18"}, nil
-	})
-	fmt.Println(resp.Text, err)
-	// Output: 18 <nil>
-}

@@ -51,7 +51,8 @@ func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err 
 // final reports an error of an engine further in, or of the scope: it has
 // been decided there that there is no other try.
 func final(err error) bool {
-	return errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTime) || errors.Is(err, ErrTooLong) || errors.Is(err, ErrStopped)
+	return errors.Is(err, ErrBusy) || errors.Is(err, ErrNoTime) || errors.Is(err, ErrTooLong) ||
+		errors.Is(err, ErrTooLarge) || errors.Is(err, ErrStopped)
 }
 
 // admit waits for the scope's leave. Meanwhile the time of attempts that the
@@ -80,7 +81,7 @@ func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
 // that the last one met, nil before the first.
 func (e *engine) refusal(ctx context.Context, err, busy error) error {
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		return over(ctx, busy)
+		return over(ctx, err, busy)
 	}
 	if busy != nil && llm.KindOf(err) == llm.KindUnknown {
 		return fmt.Errorf("%w: %w", err, busy)
@@ -88,17 +89,16 @@ func (e *engine) refusal(ctx context.Context, err, busy error) error {
 	return err
 }
 
-// over is the error of a wait during which ctx ended.
-func over(ctx context.Context, busy error) error {
-	err := ctx.Err()
+// over is the error of a call that was not made because ctx has ended, as err
+// says.
+func over(ctx context.Context, err, busy error) error {
 	if which := ended(ctx); which != nil {
 		err = &timeoutError{which: which, cause: err}
 	}
-	kind := llm.KindOf(ctx.Err())
-	if busy == nil {
-		return &llm.Error{Kind: kind, Err: fmt.Errorf("while waiting for its turn: %w", err)}
+	if busy != nil {
+		err = fmt.Errorf("while waiting to try again: %w: %w", err, busy)
 	}
-	return &llm.Error{Kind: kind, Err: fmt.Errorf("while waiting to try again: %w: %w", err, busy)}
+	return &llm.Error{Kind: llm.KindOf(ctx.Err()), Err: err}
 }
 
 // once makes one try. It returns how long the next one has to wait beside
@@ -157,16 +157,20 @@ func (e *engine) pause(ctx context.Context, n int, own time.Duration, busy error
 	if err := e.refuse(ctx, fmt.Sprintf("try %d", n+1), wait, busy); err != nil {
 		return -1, err
 	}
-	if Sleep(ctx, wait) != nil {
-		return -1, over(ctx, busy)
+	if err := Sleep(ctx, wait); err != nil {
+		return -1, over(ctx, err, busy)
 	}
 	return wait, busy
 }
 
 // refuse returns why a wait is not made: nil if it is.
 func (e *engine) refuse(ctx context.Context, what string, wait time.Duration, cause error) error {
-	if e.maxWait > 0 && wait > e.maxWait && RetryAfter(cause) > e.maxWait {
-		return tooLong(RetryAfter(cause), e.maxWait, cause)
+	asked := wait // the scope waits for nothing else beside its pause
+	if e.scope == nil {
+		asked = RetryAfter(cause)
+	}
+	if asked > e.maxWait {
+		return tooLong(asked, e.maxWait, cause)
 	}
 	if left, fits := Fits(ctx, wait); !fits {
 		return noTime(what, wait, left, cause)
@@ -178,9 +182,14 @@ func tooLong(asked, most time.Duration, cause error) error {
 	return fmt.Errorf("%w: the server asked for %v, and the most is %v (MaxWait): %w", ErrTooLong, asked.Round(time.Millisecond), most, cause)
 }
 
+// noTime is why there is no other try or attempt; cause may be nil.
 func noTime(what string, wait, left time.Duration, cause error) error {
-	return fmt.Errorf("%w: %s would come in %v, and %v are left: %w",
-		ErrNoTime, what, wait.Round(time.Millisecond), max(left, 0).Round(time.Millisecond), cause)
+	err := fmt.Errorf("%w: %s would come in %v, and %v are left",
+		ErrNoTime, what, wait.Round(time.Millisecond), max(left, 0).Round(time.Millisecond))
+	if cause != nil {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }
 
 // A try is the context of one try, and what those further in have to know of

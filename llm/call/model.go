@@ -87,8 +87,8 @@ func (m *Model) String() string {
 // A failure is an *llm.Error where its cause is known ([Classify]); a timeout
 // says whose time was up ([ErrAttemptTimeout]).
 func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
-	if ctx.Err() != nil {
-		return llm.Response{}, over(ctx, nil)
+	if err := ctx.Err(); err != nil {
+		return llm.Response{}, over(ctx, err, nil)
 	}
 	e := m.engine
 	e.tokens = e.scope.estimate(req)

@@ -3,10 +3,8 @@ package wire
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,25 +23,60 @@ var (
 	secretEndings = []string{"api-key", "apikey", "-token", "-secret", "subscription-key", "auth-key"}
 )
 
-var secretParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "client_secret", "subscription-key"}
+var secretParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "client_secret", "subscription-key", "x-amz-security-token", "x-amz-signature", "sig"}
 
-var secretShapes = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(\bbearer\s+)[A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`(?i)([?&](?:key|api[-_]?key|access_token|token|client_secret|subscription-key)=)[^&\s"'<>]+`),
-	regexp.MustCompile(`(://[^/\s"'<>@:]*:)[^/\s"'<>@]+(@)`), // a password in a URL
-	regexp.MustCompile(`(?i)(\b(?:x-api-key|api-key|x-goog-api-key)["']?\s*[:=]\s*\[?["']?)[A-Za-z0-9._~+/=-]{8,}`),
-	regexp.MustCompile(`()\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,})`),
+// What may stand before a key or a parameter: nothing of a word, or the end of
+// an escape ("%3D", "\u003d", "\n"), which looks like one.
+const (
+	before   = `(^|[^A-Za-z0-9_-]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\[nrtbf])`
+	andQuery = `(?:[?&;]|%3[fF]|%26|\\u0026|&amp;)`
+	isQuery  = `(?:=|%3[dD]|\\u003[dD])`
+)
+
+// A secretShape is what a key looks like where nobody knows it. An expression
+// takes long over a long text, so each is tried only where one of the hints
+// stands in the text in lower case: it matches nothing without one.
+type secretShape struct {
+	hints []string
+	re    *regexp.Regexp
+}
+
+var secretShapes = []secretShape{
+	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)(\b(?:bearer|basic)(?:\s|%20|\+)+)[A-Za-z0-9._~+/=-]{8,}`)},
+	{[]string{"key", "token", "secret", "signature"}, regexp.MustCompile(`(?i)(` + andQuery +
+		`(?:key|api[-_]?key|access_token|refresh_token|id_token|token|client_secret|subscription-key|x-amz-security-token|x-amz-signature)` + isQuery + `)[^&\s"'<>\\]+`)},
+	{[]string{"://"}, regexp.MustCompile(`(://[^/\s"'<>@:]*:)[^/\s"'<>@]+(@)`)}, // a password in a URL
+	{[]string{"api-key", "subscription-key", "security-token"}, regexp.MustCompile(
+		`(?i)(\b(?:x-api-key|api-key|x-goog-api-key|ocp-apim-subscription-key|x-amz-security-token)\\?["']?\s*[:=]\s*\[?\\?["']?)[A-Za-z0-9._~+/=-]{8,}`)},
+	shape("sk-", `[A-Za-z0-9_-]{16,}`),                                      // OpenAI, Anthropic, OpenRouter, DeepSeek, …
+	shape("AIza", `[A-Za-z0-9_-]{20,}`), shape("AQ.", `[A-Za-z0-9_-]{20,}`), // Google's keys
+	shape("ya29.", `[A-Za-z0-9._-]{10,}`), shape("1//", `[A-Za-z0-9_-]{20,}`), shape("GOCSPX-", `[A-Za-z0-9_-]{10,}`), // and tokens
+	shape("gsk_", `[A-Za-z0-9]{16,}`), shape("xai-", `[A-Za-z0-9]{16,}`), shape("csk-", `[A-Za-z0-9]{16,}`), // Groq, xAI, Cerebras
+	shape("hf_", `[A-Za-z0-9]{16,}`), shape("r8_", `[A-Za-z0-9]{16,}`), shape("fw_", `[A-Za-z0-9]{16,}`), // Hugging Face, Replicate, Fireworks
+	shape("tgp_v1_", `[A-Za-z0-9_-]{16,}`), shape("nvapi-", `[A-Za-z0-9_-]{16,}`), shape("pplx-", `[A-Za-z0-9]{16,}`), // Together, NVIDIA, Perplexity
+	shape("AKIA", `[A-Z0-9]{16}`), shape("ASIA", `[A-Z0-9]{16}`), // AWS
+	shape("eyJ", `[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*`),                                                                   // a JSON web token
+	{[]string{"private key-----"}, regexp.MustCompile(`()-----BEGIN [A-Z ]*PRIVATE KEY-----(?s:.*?)(?:-----END [A-Z ]*PRIVATE KEY-----|$)`)}, // a service account's
+}
+
+// shape is that of a key which begins with prefix.
+func shape(prefix, rest string) secretShape {
+	return secretShape{[]string{strings.ToLower(prefix)}, regexp.MustCompile(before + regexp.QuoteMeta(prefix) + rest)}
 }
 
 // Mask returns s without these secrets, in each of their [Spellings], and
 // without what looks like a key: a bearer token, a key parameter or password of
-// a URL, a key header. Empty secrets are ignored. Use it on text for people; it
+// a URL, a key header, a key with its provider's prefix (sk-…, AIza…, ya29.…),
+// a private key. Empty secrets are ignored. Use it on text for people; it
 // may blank harmless text that looks like a key. Mask before you cut a text:
 // half a key is not recognised.
 func Mask(s string, secrets ...string) string {
 	s = string(maskBytes([]byte(s), secrets))
-	for _, re := range secretShapes {
-		s = re.ReplaceAllString(s, "${1}"+masked+"${2}")
+	lower := strings.ToLower(s)
+	for _, shape := range secretShapes {
+		if has(lower, shape.hints) {
+			s = shape.re.ReplaceAllString(s, "${1}"+masked+"${2}")
+		}
 	}
 	return s
 }
@@ -55,7 +88,7 @@ func maskBytes(b []byte, secrets []string) []byte {
 	}
 	out := b
 	for _, s := range secrets {
-		for _, form := range Spellings(s) {
+		for _, form := range spellings(s) {
 			if bytes.Contains(out, []byte(form)) {
 				out = bytes.ReplaceAll(out, []byte(form), []byte(masked))
 			}
@@ -65,35 +98,6 @@ func maskBytes(b []byte, secrets []string) []byte {
 		out = bytes.Clone(b)
 	}
 	return out
-}
-
-// Spellings are the ways in which a secret may stand in a text: as it is,
-// escaped for a URL, escaped for a JSON string, and in base64 (its beginning,
-// since the end depends on what follows). It is empty for "".
-func Spellings(secret string) []string {
-	if secret == "" {
-		return nil
-	}
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret), (&url.URL{Path: "/" + secret}).EscapedPath()[1:]}
-	if j, err := json.Marshal(secret); err == nil {
-		forms = append(forms, string(j[1:len(j)-1]))
-	}
-	var plain strings.Builder
-	enc := json.NewEncoder(&plain)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(secret) == nil {
-		forms = append(forms, strings.Trim(strings.TrimSpace(plain.String()), `"`))
-	}
-	// A key in base64, wherever it begins a text that was encoded whole. The
-	// last bytes depend on what follows it.
-	if n := len(secret) / 3 * 3; n >= minSecret {
-		forms = append(forms, base64.StdEncoding.EncodeToString([]byte(secret[:n])), base64.URLEncoding.EncodeToString([]byte(secret[:n])))
-	}
-	slices.Sort(forms)
-	forms = slices.Compact(forms)
-	// Longer spellings first: a short one may be part of a long one.
-	slices.SortStableFunc(forms, func(a, b string) int { return len(b) - len(a) })
-	return forms
 }
 
 // Secrets are the values of a request that must not be shown or stored: what

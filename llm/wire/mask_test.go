@@ -3,12 +3,15 @@ package wire_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -22,17 +25,86 @@ func TestMask(t *testing.T) {
 		{"plain", "the key hunter2hunter2 is wrong", "hunter2hunter2", "the key [masked] is wrong"},
 		{"URL", `Post "https://h/x?a=1&key=a%2Fb%2Bc%3D": EOF`, "a/b+c=", `Post "https://h/x?a=1&key=[masked]": EOF`},
 		{"JSON", `{"k":"a\"b\u003cc"}`, `a"b<c`, `{"k":"[masked]"}`},
+		{"JSON with slashes", `{"k":"a\/b+c/dd"}`, `a/b+c/dd`, `{"k":"a\/b+c/dd"}`}, // mixed: no encoder writes it
+		{"PHP", `{"k":"aaaa\/bbbb"}`, `aaaa/bbbb`, `{"k":"[masked]"}`},
+		{".NET", `{"k":"aaaa\u002Bbbbb\u003D"}`, `aaaa+bbbb=`, `{"k":"[masked]"}`},
+		{"JSON in JSON", `{"k":"{\"k\":\"a\\\"b\"}"}`, `a"b`, `{"k":"{\"k\":\"[masked]\"}"}`},
+		{"URL in a URL", `next=%3Fkey%3Daaaa%252Fbbbb&x`, `aaaa/bbbb`, `next=%3Fkey%3D[masked]&x`},
+		{"small digits", `x=aaaa%2fbbbb&x`, `aaaa/bbbb`, `x=[masked]&x`},
 		{"bearer unknown", "Authorization: Bearer abc.def-ghi", "", "Authorization: Bearer [masked]"},
 		{"parameter unknown", "https://h/x?key=zzz&b=1", "", "https://h/x?key=[masked]&b=1"},
+		{"parameter in JSON", `"https://h/x?a=1\u0026key=zzz\u0026b=1"`, "", `"https://h/x?a=1\u0026key=[masked]\u0026b=1"`},
+		{"parameter escaped", "url=https%3A%2F%2Fh%2Fx%3Fkey%3Dzzz%26b", "", "url=https%3A%2F%2Fh%2Fx%3Fkey%3D[masked]"},
 		{"header unknown", "X-Api-Key: abcdefghijk", "", "X-Api-Key: [masked]"},
+		{"Google's header", `{"X-Goog-Api-Key":["abcdefghijk"]}`, "", `{"X-Goog-Api-Key":["[masked]"]}`},
+		{"Azure's header", `api-key: 0123456789abcdef0123456789abcdef`, "", `api-key: [masked]`},
+		{"header in JSON in JSON", `{\"x-api-key\":\"abcdefghijk\"}`, "", `{\"x-api-key\":\"[masked]\"}`},
 		{"OpenAI shape", "Incorrect API key provided: sk-proj-0123456789abcdefXYZ.", "", "Incorrect API key provided: [masked]."},
+		{"Anthropic shape", "invalid sk-ant-api03-0123456789_abcdef-AA", "", "invalid [masked]"},
+		{"OpenRouter shape", "invalid sk-or-v1-0123456789abcdef0123", "", "invalid [masked]"},
+		{"Groq shape", "invalid gsk_0123456789abcdef0123", "", "invalid [masked]"},
 		{"Google shape", "API key AIzaSyA0123456789012345678901 expired", "", "API key [masked] expired"},
+		{"Google shape escaped", "key%3DAIzaSyA0123456789012345678901%26x", "", "key%3D[masked]%26x"},
+		{"Google shape in JSON", `"k\u003dAIzaSyA0123456789012345678901\nx"`, "", `"k\u003d[masked]\nx"`},
+		{"Google token", "got ya29.a0AfH6SMBx-0123456789_abc", "", "got [masked]"},
+		{"web token", "id eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln", "", "id [masked]"},
+		{"AWS", "for AKIAIOSFODNN7EXAMPLE", "", "for [masked]"},
+		{"private key", `"private_key":"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"`, "", `"private_key":"[masked]\n"`},
+		{"private key cut", `"-----BEGIN RSA PRIVATE KEY-----\nMIIE`, "", `"[masked]`},
+		{"no key", "the task-0123456789abcdefghij of a disk-0123456789abcdefghi", "", "the task-0123456789abcdefghij of a disk-0123456789abcdefghi"},
 		{"nothing", "all is well", "", "all is well"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			assert.Equal(t, r.want, wire.Mask(r.in, r.secret))
 		})
+	}
+}
+
+// TestBase64 looks for a key inside of what was encoded, wherever it began.
+func TestBase64(t *testing.T) {
+	const key = "topsecret/key+0123456"
+	for _, before := range []string{"", "a", "ab", "user:", "Bearer "} {
+		for _, after := range []string{"", "x", "xy", " is wrong"} {
+			for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.RawURLEncoding} {
+				text := "see " + enc.EncodeToString([]byte(before+key+after))
+				got := wire.Mask(text, key)
+				assert.Contains(t, got, "[masked]", "%q", before+key+after)
+				// What is left at the ends is at most a byte's worth.
+				assert.Less(t, len(got), len("see [masked]")+(len(before)+len(after))*4/3+8, "%q", got)
+			}
+		}
+	}
+}
+
+// FuzzMask: a key survives in no spelling.
+func FuzzMask(f *testing.F) {
+	f.Add("the key ", "sk-0123456789", " is wrong")
+	f.Add(`{"error":"`, `a"b/c+d=<&>'`, `"}`)
+	f.Add("", "hunter2hunter2", "")
+	f.Add("hunter2", "hunter2hunter2", "hunter2")
+	f.Fuzz(func(t *testing.T, before, key, after string) {
+		// What Mask writes itself may hold the letters of an odd key.
+		if len(key) < 8 || !utf8.ValidString(key) || strings.ContainsAny(key, "[]") {
+			t.Skip()
+		}
+		inJSON, err := json.Marshal(key)
+		require.NoError(t, err)
+		for name, form := range map[string]string{
+			"plain": key, "JSON": strings.Trim(string(inJSON), `"`), "query": url.QueryEscape(key), "path": url.PathEscape(key),
+			"base64": base64.StdEncoding.EncodeToString([]byte(key)),
+		} {
+			if got := wire.Mask(before+form+after, key); strings.Contains(got, key) || len(form) > len("[masked]") && strings.Contains(got, form) {
+				t.Errorf("as %s: %q in %q", name, key, got)
+			}
+		}
+	})
+}
+
+func BenchmarkMask(b *testing.B) {
+	text := strings.Repeat("an answer of a model, ", 50)
+	for b.Loop() {
+		wire.Mask(text, "sk-0123456789abcdefghij")
 	}
 }
 

@@ -113,6 +113,7 @@ func (d *Damage) drip(w http.ResponseWriter, r *http.Request, b []byte) bool {
 // send writes the body of an answer that is not streamed.
 func (d *Damage) send(w http.ResponseWriter, r *http.Request, a *scripted, body []byte) bool {
 	half := body[:len(body)/2]
+	a.sent = len(a.thoughts) + len(a.tokens) // all were generated
 	switch d.Then {
 	case EndError:
 		_, v := a.failure(failed)

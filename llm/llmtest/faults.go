@@ -27,7 +27,7 @@ const (
 	// What waiting does not heal.
 	FaultInsufficientQuota = "insufficient-quota" // 429, and no money
 	FaultDailyQuota        = "daily-quota"        // 429 until tomorrow, though it may say seconds
-	FaultNoBalance         = "no-balance"         // 402
+	FaultNoBalance         = "no-balance"         // 402; Gemini says 403
 	FaultBadKey            = "bad-key"            // 401; Gemini says 400
 	FaultForbidden         = "forbidden"          // 403
 	FaultNoModel           = "no-model"           // 404
@@ -58,7 +58,7 @@ const (
 	// Answers that are whole, and odd.
 	FaultNoDone       = "no-done"       // a finish reason, but no [DONE]
 	FaultLateEnd      = "late-end"      // the body ends 20 ms after [DONE]
-	FaultSlowDrip     = "slow-drip"     // 5 bytes at a time, 2 ms apart
+	FaultSlowDrip     = "slow-drip"     // 7 bytes at a time, 1 ms apart
 	FaultKeepAlives   = "keep-alives"   // 500 comments in a row
 	FaultLongLine     = "long-line"     // 2 MB in one event
 	FaultUsageFloats  = "usage-floats"  // 12.0 tokens
@@ -91,7 +91,7 @@ func limit(name, reason string, edit func(*problem)) Fault {
 // gateway in front of it does.
 func inHeader(name, reason string, value func(now time.Time) string) Fault {
 	return limit(name, reason, func(p *problem) {
-		p.header = func(h http.Header, now time.Time) { h.Set("Retry-After", value(now)) }
+		p.header, p.gateway = func(h http.Header, now time.Time) { h.Set("Retry-After", value(now)) }, true
 	})
 }
 
@@ -167,13 +167,11 @@ func lasting() []Fault {
 			geminiMessage: plans + " Please retry in 37.826266382s.",
 			details:       []any{quotaFailure("m", 200, quotaRequestsDay), retryInDetail("37s")},
 		}),
-		func() Fault {
-			f := saying(FaultNoBalance, llm.KindBalance, "no money left", problem{
-				status: 402, typ: "unknown_error", code: "invalid_request_error", message: "Insufficient Balance",
-			})
-			f.API = OpenAI // Google has no 402
-			return f
-		}(),
+		saying(FaultNoBalance, llm.KindBalance, "no money left", problem{
+			status: 402, typ: "unknown_error", code: "invalid_request_error", message: "Insufficient Balance",
+			geminiStatus: 403, geminiMessage: "This API method requires billing to be enabled. Please enable billing on project #0.",
+			details: []any{errorInfo("BILLING_DISABLED")},
+		}),
 		saying(FaultBadKey, llm.KindAuth, "a wrong key", problem{
 			status: 401, typ: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided.",
 			geminiStatus: 400, geminiMessage: "API key not valid. Please pass a valid API key.",
@@ -276,7 +274,7 @@ func odd() []Fault {
 	return []Fault{
 		{Name: FaultNoDone, API: OpenAI, Streamed: true, Reason: "a finish reason, but no [DONE]", Damage: Damage{NoDone: true}},
 		{Name: FaultLateEnd, Streamed: true, Reason: "the body ends late", Damage: Damage{Linger: 20 * time.Millisecond}},
-		{Name: FaultSlowDrip, Reason: "a few bytes at a time", Damage: Damage{Piece: 5, Drip: 2 * time.Millisecond}},
+		{Name: FaultSlowDrip, Reason: "a few bytes at a time", Damage: Damage{Piece: 7, Drip: time.Millisecond}},
 		{Name: FaultKeepAlives, API: OpenAI, Streamed: true, Reason: "hundreds of comments", Damage: Damage{Comments: 500}},
 		{Name: FaultLongLine, Reason: "a line of megabytes", Damage: Damage{Pad: 2 << 20}},
 		{Name: FaultUsageFloats, Reason: "12.0 tokens", Damage: Damage{Usage: UsageFloats}},

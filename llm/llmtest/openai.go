@@ -142,6 +142,9 @@ func (d openAIDialect) closing(a *scripted) []any {
 		o.Usage = u
 		out = append(out, o)
 	}
+	if len(out) == 0 && a.reply.Damage.Empty {
+		out = append(out, d.object(a, "chat.completion.chunk"))
+	}
 	return out
 }
 

@@ -23,11 +23,14 @@ type problem struct {
 	word          string // Gemini's status; "" for the one that goes with the number
 	details       []any
 
-	header func(h http.Header, now time.Time) // nil for none
+	// header is what OpenAI says in headers, and a gateway in front of any API;
+	// nil for none.
+	header  func(h http.Header, now time.Time)
+	gateway bool
 }
 
 func (p problem) write(w http.ResponseWriter, api API) {
-	if p.header != nil {
+	if p.header != nil && (api == OpenAI || p.gateway) {
 		p.header(w.Header(), time.Now())
 	}
 	status, v := api.dialect().failure(p)

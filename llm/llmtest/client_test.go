@@ -1,0 +1,71 @@
+package llmtest_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/llmtest"
+)
+
+// TestFaultsByClient: each client takes each fault for what it is, names the
+// status, and leaves nothing open.
+func TestFaultsByClient(t *testing.T) {
+	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
+	for api, newOn := range map[llmtest.API]func(*testing.T, *llmtest.Server) llm.Model{llmtest.OpenAI: overOpenAI, llmtest.Gemini: overGemini} {
+		for _, f := range llmtest.Faults() {
+			for mode, stream := range map[string]bool{"whole": false, "stream": true} {
+				t.Run(string(api)+"/"+f.Name+"/"+mode, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { byClient(t, f, api, newOn, stream) })
+				})
+			}
+		}
+	}
+}
+
+// alsoSane are other kinds that say what happened as well.
+var alsoSane = map[string][]llm.ErrorKind{
+	// A stream without a choice never said that it was over.
+	llmtest.FaultNoChoices: {llm.KindIncomplete},
+	// Gemini has no code of its own for it.
+	llmtest.FaultInsufficientQuota: {llm.KindRateLimit},
+}
+
+func byClient(t *testing.T, f llmtest.Fault, api llmtest.API, newOn func(*testing.T, *llmtest.Server) llm.Model, stream bool) {
+	s := &llmtest.Server{Rules: []llmtest.Rule{{Faults: []llmtest.Fault{f}}}, Reply: func(llmtest.Chat) llmtest.Reply {
+		return llmtest.Reply{Text: "one two three four"}
+	}}
+	m := newOn(t, s)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	req := llm.Prompt("say words")
+	req.Stream = stream
+	resp, err := m.Generate(ctx, req)
+	met := s.Counts().ByFault[f.Name] == 1
+	switch {
+	case !met || f.Kind == "":
+		require.NoError(t, err, "%s: %s", f.Name, f.Reason)
+	case f.Kind == llm.KindBlocked && err == nil:
+		assert.Equal(t, llm.FinishContentFilter, resp.Finish, "Gemini answers 200 to a blocked prompt")
+	default:
+		require.Error(t, err, "%s: %s", f.Name, f.Reason)
+		assert.Contains(t, append(alsoSane[f.Name], f.Kind), llm.KindOf(err), "%s: %s: %v", f.Name, f.Reason, err)
+	}
+	if err == nil && f.Edit == nil {
+		assert.Equal(t, "one two three four", resp.Text)
+	}
+	counts := s.Counts()
+	if err == nil && counts.Unreported == (llm.Usage{}) {
+		assert.Equal(t, counts.Billed, resp.Usage, "usage is what the server billed")
+	} else if err == nil {
+		assert.False(t, resp.Usage.Known, "usage that was not reported is unknown")
+	}
+	later, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, s.Quiet(later), "nothing is left open")
+}

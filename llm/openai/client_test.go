@@ -36,16 +36,28 @@ func streamed(text string) llm.Request {
 }
 
 func TestConformance(t *testing.T) {
-	llmtest.Run(t, func(t *testing.T) llm.Model {
-		m, _ := fake(nil)
-		return m
-	})
+	llmtest.Suite{
+		New:           func(*testing.T) llm.Model { m, _ := fake(nil); return m },
+		NewOn:         clientOf(openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1"}),
+		Deterministic: true, Streams: true,
+	}.Run(t)
+}
+
+// clientOf makes clients of a fake by a provider's configuration.
+func clientOf(cfg openai.Config) func(*testing.T, *llmtest.Server) llm.Model {
+	return func(_ *testing.T, s *llmtest.Server) llm.Model {
+		cfg.HTTPClient, cfg.KeyOptional = s.Client(), true
+		return cfg.New()
+	}
 }
 
 func TestConformanceOverLoopback(t *testing.T) {
-	llmtest.Run(t, func(t *testing.T) llm.Model {
-		return openai.Config{Model: "m", BaseURL: new(llmtest.Server).Start(t)}.New()
-	})
+	llmtest.Suite{
+		New: func(t *testing.T) llm.Model {
+			return openai.Config{Model: "m", BaseURL: new(llmtest.Server).Start(t)}.New()
+		},
+		Deterministic: true, Streams: true,
+	}.Run(t)
 }
 
 func TestUnaryAndStreamAgree(t *testing.T) {

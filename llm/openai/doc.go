@@ -1,7 +1,8 @@
 // Package openai is a [llm.Model] for OpenAI and for everything that speaks
-// its chat completions: DeepSeek, OpenRouter, Groq, Together, vLLM, SGLang,
-// llama.cpp, Ollama and others, told apart by a base URL and the name of the
-// variable that holds the key.
+// its chat completions: DeepSeek, OpenRouter, Groq, Together, Azure, Anthropic
+// and Gemini by their compatible endpoints, vLLM, SGLang, llama.cpp, Ollama and
+// others. Each is a base URL, the name of the variable that holds the key,
+// further fields of the body, and a way to switch thinking.
 //
 // It makes one call for one Generate and never tries again: llm/call and the
 // attempts of a run do that. It sits on github.com/sashabaranov/go-openai for
@@ -9,38 +10,54 @@
 //
 // To use it:
 //
-//  1. Put the key into OPENAI_API_KEY (or another variable: Config.KeyEnv).
-//     A loopback server and a replay need none.
-//  2. m := openai.New("gpt-5-nano"), or a [Config] for another server, as
-//     below.
-//  3. Call m.Generate, or give m to a strategy. Failures are *[llm.Error].
+//  1. Put the key into the provider's variable: OPENAI_API_KEY,
+//     DEEPSEEK_API_KEY, … A loopback server and a replay need none.
+//  2. Make a client: New for OpenAI, a provider's [Config] and its New for
+//     another, a Config of your own for a server that is not here.
+//  3. Call Generate, or give the client to a strategy. Failures are
+//     *[llm.Error], whose Hint says what to do where that is known.
 //
 // Where the calls go:
 //
-//	// OpenAI, or the server that OPENAI_BASE_URL names. Key: OPENAI_API_KEY.
-//	openai.New("gpt-5-nano")
+//	openai.New("gpt-5-nano")                     // OpenAI, or the server that OPENAI_BASE_URL names
+//	openai.DeepSeek("deepseek-v4-flash").New()   // DEEPSEEK_API_KEY
+//	openai.Azure("https://NAME.openai.azure.com", "my-deployment").New()
+//	openai.VLLM("http://gpu:8000/v1", "Qwen/Qwen3-8B").New()
+//	openai.Ollama("", "gemma3:270m").New()       // on this machine
 //
-//	// A server on this machine. Give KeyEnv a name of its own, so that a key
-//	// of OpenAI's is not sent to it; an unset variable sends none.
-//	openai.Config{Model: "Qwen/Qwen3-8B", BaseURL: "http://127.0.0.1:8000/v1", KeyEnv: "VLLM_API_KEY"}.New()    // vLLM
-//	openai.Config{Model: "any", BaseURL: "http://127.0.0.1:8080/v1", KeyEnv: "LLAMA_API_KEY"}.New()            // llama.cpp
-//	openai.Config{Model: "gemma3:270m", BaseURL: "http://127.0.0.1:11434/v1", KeyEnv: "OLLAMA_API_KEY"}.New()  // Ollama
+//	c := openai.OpenRouter("z-ai/glm-5.3-flash") // a Config: any field may be changed
+//	c.Extra = map[string]json.RawMessage{"provider": json.RawMessage(`{"only":["z-ai"]}`)}
+//	c.New()
 //
-//	// A gateway. Provider stands in errors.
-//	openai.Config{
-//		Model:    "deepseek/deepseek-chat",
-//		BaseURL:  "https://openrouter.ai/api/v1",
-//		KeyEnv:   "OPENROUTER_API_KEY",
-//		Provider: "openrouter",
+//	openai.Config{ // a server that is not here
+//		Model:   "m",
+//		BaseURL: "https://llm.example.com/v1",
+//		KeyEnv:  "EXAMPLE_API_KEY",
+//		Dialect: openai.DialectVLLM,
 //	}.New()
 //
-// What a server has beyond the API goes into Config.Extra or Request.Extra.
-// llama-cpp-python, for one, refuses the API's json_schema form of Request.Schema
-// and wants response_format to be {"type":"json_object","schema":{…}}. It also
-// reports no usage in streams: such an answer's usage is unknown.
+// A key of OpenAI's goes to OpenAI, and to the server that OPENAI_BASE_URL
+// names; to the BaseURL of a Config only if KeyEnv says so. A redirect is
+// followed only to the same host and as the same POST: keys go nowhere else.
 //
-// A redirect is followed only to the same host and as the same POST: keys go
-// nowhere else.
+// # Thinking
+//
+// [llm.Request.Thinking] is Off, a Level or a Budget; [Dialect] says what each
+// comes to, and what a server does not have is refused before it is sent.
+// Thoughts that a server tells from the answer are Response.Reasoning. If all
+// of the answer is thoughts, Text is empty. Thoughts between <think> tags in
+// the text are left there, with a warning: the server can be told to split
+// them off, a client can only guess.
+//
+// # What servers do differently
+//
+// What a server has beyond the API goes into Config.Extra or Request.Extra.
+// llama-cpp-python, for one, refuses the API's json_schema form of
+// Request.Schema and wants response_format to be
+// {"type":"json_object","schema":{…}}. Its server also reports no usage in
+// streams: up to 0.3.36, the latest in November 2026, it does not know
+// stream_options (its pull request 1552 is open), and such an answer's usage is
+// unknown. llama.cpp's own server does.
 //
 // The library checks some model names before it sends: names that begin with
 // o1, o3, o4 or gpt-5 may not be given max_tokens or a temperature. This

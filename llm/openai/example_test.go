@@ -13,13 +13,12 @@ func Example() {
 	server := &llmtest.Server{Reply: func(c llmtest.Chat) llmtest.Reply {
 		return llmtest.Reply{Text: "The answer is 18.", Reasoning: "6 times 3"}
 	}}
-	m := openai.Config{
-		Model:      "qwen3",
-		BaseURL:    "http://127.0.0.1:8000/v1",
-		HTTPClient: server.Client(), // only for the example
-	}.New()
+	cfg := openai.VLLM("http://127.0.0.1:8000/v1", "qwen3")
+	cfg.HTTPClient = server.Client() // only for the example
+	m := cfg.New()
 	req := llm.Prompt("What is 6 times 3?")
 	req.Temperature = new(0.0)
+	req.Thinking = &llm.Thinking{Budget: new(int64(1000))}
 	req.Stream = true
 	resp, err := m.Generate(context.Background(), req)
 	if err != nil {

@@ -146,11 +146,11 @@ func TestQueryOfBaseURL(t *testing.T) {
 func TestConformanceOfProviders(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.url, func(t *testing.T) {
-			llmtest.Run(t, func(*testing.T) llm.Model {
-				cfg := p.cfg
-				cfg.HTTPClient, cfg.KeyOptional = new(llmtest.Server).Client(), true
-				return cfg.New()
-			})
+			on := clientOf(p.cfg)
+			llmtest.Suite{
+				New:   func(t *testing.T) llm.Model { return on(t, new(llmtest.Server)) },
+				NewOn: on, Deterministic: true, Streams: true,
+			}.Run(t)
 		})
 	}
 }

@@ -159,6 +159,33 @@ func TestThinkingIsPartOfTheRecording(t *testing.T) {
 	}
 }
 
+// TestChunksOfAReplay: a recorded answer has the recorded times.
+func TestChunksOfAReplay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := t.TempDir() + "/c.jsonl.gz"
+		ask := func(mode cassette.Mode) llm.Response {
+			c, err := cassette.Open(path, cassette.Options{Mode: mode})
+			require.NoError(t, err)
+			slow := llmtest.SlowStream(time.Second, ": ping\n\n", llmtest.Text("1"), llmtest.Text("8"), stop, llmtest.Done)
+			m, _ := fake(raw(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("x-ratelimit-remaining-requests", "0")
+				slow(w, r)
+			}))
+			r, err := m.Generate(wire.WithMiddleware(llm.WithItem(t.Context(), "a"), c), streamed("q"))
+			require.NoError(t, err)
+			require.NoError(t, c.Close())
+			return r
+		}
+		live, replayed := ask(cassette.Record), ask(cassette.Replay)
+		assert.True(t, replayed.Replayed)
+		assert.Equal(t, []time.Duration{2 * time.Second, 3 * time.Second}, live.Chunks)
+		assert.Equal(t, live.Chunks, replayed.Chunks)
+		assert.Equal(t, live.Timing.FirstToken, replayed.Timing.FirstToken)
+		assert.NotNil(t, live.RateLimit)
+		assert.Nil(t, replayed.RateLimit, "recorded limits say nothing of now")
+	})
+}
+
 // TestConnections: streamed calls reuse their connections, though the SDK stops
 // at [DONE], a moment before the body ends.
 func TestConnections(t *testing.T) {

@@ -160,11 +160,9 @@ type result struct {
 	resp llm.Response
 	err  error
 	// broken says that the call did not return at all, or panicked.
-	broken       error
-	start        time.Time
-	elapsed      time.Duration
-	afterTheEnd  time.Duration // from the context's end to the return
-	contextEnded bool
+	broken  error
+	start   time.Time
+	elapsed time.Duration
 }
 
 // ask makes one call within suiteTimeout.
@@ -195,18 +193,15 @@ func (p prober) call(ctx context.Context, m llm.Model, req llm.Request) result {
 	}()
 	select {
 	case r := <-done:
-		r.contextEnded = ctx.Err() != nil
 		return r
 	case <-ctx.Done():
 	}
-	over := time.Now()
 	t := time.NewTimer(p.grace)
 	defer t.Stop()
 	select {
 	case r := <-done:
-		r.contextEnded, r.afterTheEnd = true, time.Since(over)
 		return r
 	case <-t.C:
-		return result{start: start, contextEnded: true, broken: fmt.Errorf("Generate still runs %v after its context's end (%w); want it to return soon", p.grace, ctx.Err())}
+		return result{start: start, broken: fmt.Errorf("Generate still runs %v after its context's end (%w); want it to return soon", p.grace, ctx.Err())}
 	}
 }

@@ -92,7 +92,13 @@ func faultDetails() map[string]faultCheck {
 	cutThoughts := thoughts
 	cutThoughts.finish = llm.FinishLength
 	const refusal = "I cannot help with that."
+	reset := waits(2 * time.Second)
+	reset.gemini = &outcome{kinds: []llm.ErrorKind{llm.KindRateLimit}, status: 429} // it has no such headers
+	balance := faultCheck{want: outcome{kinds: []llm.ErrorKind{llm.KindBalance}, status: 429}}
+	balance.gemini = &outcome{kinds: []llm.ErrorKind{llm.KindBalance, llm.KindQuota, llm.KindRateLimit}, status: 429} // it has no code for it
 	return map[string]faultCheck{
+		FaultRateLimitReset:    reset,
+		FaultInsufficientQuota: balance,
 		FaultRateLimit:         {want: outcome{status: 429, unsaid: true}},
 		FaultRateLimitGarbage:  {want: outcome{status: 429, unsaid: true}},
 		FaultRateLimitZero:     waits(0),
@@ -104,7 +110,6 @@ func faultDetails() map[string]faultCheck {
 		FaultRateLimitRFC850:   waits(3 * time.Second),
 		FaultRateLimitHour:     waits(time.Hour),
 		FaultMinuteQuota:       waits(2 * time.Second),
-		FaultRateLimitReset:    waits(2 * time.Second),
 		FaultRateLimitWords:    waits(1250 * time.Millisecond),
 		FaultBadGateway:        status(502),
 		FaultServerError:       status(500),

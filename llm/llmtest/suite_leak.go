@@ -32,7 +32,7 @@ func checkGoroutines(p prober, m llm.Model) error {
 			f = append(f, r.broken)
 			return
 		}
-		before := leftOver(id, 0)
+		before := leftOver(id, 0, 100*time.Millisecond)
 		for i := range 4 * leakCalls {
 			ctx, cancel := context.WithTimeout(p.ctx, suiteTimeout)
 			switch {
@@ -50,7 +50,7 @@ func checkGoroutines(p prober, m llm.Model) error {
 				return
 			}
 		}
-		after := leftOver(id, before.total+leakCalls-1)
+		after := leftOver(id, before.total+leakCalls-1, time.Second)
 		if n := after.total - before.total; n >= leakCalls {
 			f.addf("%d more goroutines run after %d calls than before, want each call to end what it started; one of them:\n%s", n, 4*leakCalls, after.example)
 		}
@@ -67,18 +67,15 @@ type left struct {
 	example string
 }
 
-// leftOver counts the goroutines with this label, and gives them two seconds
-// to become at most n. The caller's own and those of net/http's connection
+// leftOver counts the goroutines with this label, and gives them some time to
+// become at most n. The caller's own and those of net/http's connection
 // pools do not count.
-func leftOver(id string, n int) left {
-	var l left
-	for range 100 {
-		if l = countLabel(id); l.total <= n {
-			break
+func leftOver(id string, n int, patience time.Duration) left {
+	for end := time.Now().Add(patience); ; <-time.After(20 * time.Millisecond) {
+		if l := countLabel(id); l.total <= n || time.Now().After(end) {
+			return l
 		}
-		<-time.After(20 * time.Millisecond)
 	}
-	return l
 }
 
 func countLabel(id string) left {
@@ -110,5 +107,3 @@ func countLabel(id string) left {
 	}
 	return l
 }
-
-var _ llm.Model // the checks' argument

@@ -13,8 +13,8 @@ import (
 func EffectiveInput(input, cached int64, rate string) (int64, error) {
 	d, err := decimal.NewFromString(rate)
 	switch {
-	case err != nil || len(rate) > maxDigits || d.Exponent() < -30:
-		return 0, fmt.Errorf("price: EffectiveInput: the rate is %q; want a decimal of at most 30 digits in 0..1, such as 0.1", clip(rate))
+	case err != nil || len(rate) > maxDigits || d.Exponent() < -100:
+		return 0, fmt.Errorf("price: EffectiveInput: the rate is %q; want a decimal of at most 100 digits in 0..1, such as 0.1", clip(rate))
 	case d.IsNegative() || d.GreaterThan(decimal.NewFromInt(1)):
 		return 0, fmt.Errorf("price: EffectiveInput: the rate is %s; want 0 to 1, the price of a cached token as a fraction", clip(rate))
 	case input < 0 || cached < 0 || cached > input:

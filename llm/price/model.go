@@ -37,16 +37,6 @@ func canonical(provider string) string {
 	return provider
 }
 
-func isProvider(name string) bool {
-	c := canonical(name)
-	for _, names := range providers {
-		if names[0] == c {
-			return true
-		}
-	}
-	return false
-}
-
 // readings are the ways to read an id, longest first: as it stands, then
 // without the prefixes that APIs and gateways put before it. provider is empty
 // where the id does not say.
@@ -67,7 +57,7 @@ func readings(id string) (all []reading) {
 		}
 		return append(all, reading{"google", path[3]})
 	}
-	if before, rest, ok := strings.Cut(id, "/"); ok && isProvider(before) {
+	if before, rest, ok := strings.Cut(id, "/"); ok && before != "" {
 		all = append(all, reading{canonical(before), rest})
 	}
 	return all

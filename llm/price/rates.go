@@ -76,14 +76,14 @@ func PerMillion(input, cachedInput, output string) Rates {
 var maxRate = decimal.New(1, 9)
 
 // maxDigits is the longest price that is read, in bytes.
-const maxDigits = 64
+const maxDigits = 128
 
 // rate reads one price. Bounds keep an exponent such as 1e999999999 from
 // filling the memory when it is printed.
 func rate(s string) (decimal.Decimal, error) {
 	s = strings.TrimSpace(s)
 	if len(s) > maxDigits {
-		return decimal.Decimal{}, fmt.Errorf("want at most %d digits", maxDigits)
+		return decimal.Decimal{}, fmt.Errorf("want at most %d characters", maxDigits)
 	}
 	d, err := decimal.NewFromString(s)
 	switch {
@@ -91,8 +91,8 @@ func rate(s string) (decimal.Decimal, error) {
 		return decimal.Decimal{}, errors.New("want a decimal number of USD per million tokens, such as 0.075")
 	case d.IsNegative():
 		return decimal.Decimal{}, errors.New("want 0 or more")
-	case d.Exponent() < -30 || d.Exponent() > 9 || d.GreaterThan(maxRate):
-		return decimal.Decimal{}, errors.New("want at most 30 digits after the point and at most a billion USD")
+	case d.Exponent() < -100 || d.Exponent() > 9 || d.GreaterThan(maxRate):
+		return decimal.Decimal{}, errors.New("want at most 100 digits after the point and at most a billion USD")
 	}
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -91,8 +92,8 @@ func (t *Table) With(entries ...Entry) *Table {
 	slices.SortStableFunc(out.entries, func(a, b Entry) int { return a.From.Compare(b.From) })
 	for i, e := range out.entries {
 		for _, n := range append([]string{e.Model}, e.Aliases...) {
-			out.add(reading{e.Provider, n}, i)
-			if !hosts[e.Provider] && e.Provider != "" {
+			out.add(reading{cmp.Or(e.Provider, nobody), n}, i)
+			if !hosts[e.Provider] {
 				out.add(reading{"", n}, i)
 			}
 		}
@@ -108,7 +109,8 @@ func (t *Table) add(id reading, entry int) {
 
 // On is the table of one provider's prices: ids are looked up under it and
 // under no other, so that "llama-3.3-70b-versatile" is found on "groq" and
-// "gpt-4o" on "azure" only if you gave its price. Without On, ids of providers
+// "gpt-4o" on "azure" only if you gave its price; an entry without a provider
+// is on all of them. Without On, ids of providers
 // that serve others' models must name the provider: "groq/openai/gpt-oss-20b".
 // An empty name undoes it.
 func (t *Table) On(provider string) *Table {
@@ -142,22 +144,35 @@ func (t *Table) Find(model string) (Entry, bool) { return t.FindAt(model, time.T
 // Google's. A deployment or a tuned model has a price only if you give it one.
 func (t *Table) FindAt(model string, at time.Time) (Entry, bool) {
 	for _, r := range readings(model) {
+		ids := []reading{r}
 		if t.provider != "" {
 			if r.provider != "" && r.provider != t.provider {
 				continue
 			}
-			r.provider = t.provider
+			ids = []reading{{t.provider, r.model}, {nobody, r.model}}
 		}
-		for _, i := range slices.Backward(t.ids[r]) {
-			e := t.entries[i]
-			when := at
-			if when.IsZero() {
-				when = e.AsOf
+		for _, id := range ids {
+			if e, ok := t.lookup(id, at); ok {
+				return t.as(e)
 			}
-			if !when.IsZero() && e.From.After(when) {
-				continue
-			}
-			return t.as(e.At(at))
+		}
+	}
+	return Entry{}, false
+}
+
+// nobody is the provider of entries that were given without one, in the index.
+const nobody = "\x00"
+
+// lookup is the entry that id had at a time.
+func (t *Table) lookup(id reading, at time.Time) (Entry, bool) {
+	for _, i := range slices.Backward(t.ids[id]) {
+		e := t.entries[i]
+		when := at
+		if when.IsZero() {
+			when = e.AsOf
+		}
+		if when.IsZero() || !e.From.After(when) {
+			return e.At(at), true
 		}
 	}
 	return Entry{}, false

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/llm"
 )
 
 // A Total is what several calls cost: exact where it is known, and "at least"
@@ -36,6 +38,22 @@ func (t *Total) AddUnknown(model string) {
 	t.Calls++
 	t.Unknown++
 	t.name(model)
+}
+
+// AddResponse counts the call that resp answers, priced as [Table.Response]
+// does.
+func (t *Total) AddResponse(table *Table, resp llm.Response) {
+	if usd, ok := table.Response(resp); ok {
+		if d, err := decimal.NewFromString(usd); err == nil {
+			t.Add(d)
+			return
+		}
+	}
+	if sound(resp.Usage) {
+		t.AddUnknown(resp.Model)
+	} else {
+		t.AddUnknown("")
+	}
 }
 
 func (t *Total) name(model string) {

@@ -1,8 +1,9 @@
-// Evals grades responses and shows what runs came to. It runs no evals itself:
-// those are Go tests, and go test runs them.
+// Evals grades responses, prices calls and shows what runs came to. It runs no
+// evals itself: those are Go tests, and go test runs them.
 //
 //	evals grade -grader NAME [FILE]
 //	evals show FILE|latest [-journal DIR] [-failures N]
+//	evals cost [-model M] [-prices FILE] [FILE]
 //	evals help [COMMAND]
 //
 // Exit code: 0 if all went well, 1 if something did not, 2 for a mistake in the
@@ -43,6 +44,28 @@
 // Text that a terminal may obey is escaped, and output is valid JSON whatever
 // the responses hold. Standard input is answered row by row, a file as fast as
 // it goes.
+//
+// # Cost
+//
+// Cost reads rows with the usage that a provider reported, as it came over the
+// wire, and writes what each came to: tokens that mean the same for every
+// provider, and the cost as an exact decimal, or null where it is not known.
+//
+//  1. Keep the usage objects: {"provider": …, "model": …, "usage": …} a line.
+//  2. Give prices where the table of list prices is not yours: in a row as
+//     prices_per_million, or for all rows with -prices.
+//  3. Pipe: each row is priced as it comes.
+//
+// The file testdata/usage.jsonl holds a call to OpenAI, one to Gemini with
+// prices of its own, one through OpenRouter, which says itself what a call cost,
+// and one to a server that nobody knows a price of:
+//
+//	$ evals cost testdata/usage.jsonl
+//	{"input":2006,"cached":1920,"output":300,"reasoning":0,"usd":"0.005615"}
+//	{"input":250000,"cached":0,"output":150,"reasoning":100,"usd":"0.62725"}
+//	{"input":107,"cached":0,"output":58,"reasoning":0,"usd":"0.0000223"}
+//	{"input":20,"cached":0,"output":5,"reasoning":0,"usd":null}
+//	evals: testdata/usage.jsonl:4: no usd: model "our-model" has no price on "vllm"
 //
 // # Show
 //

@@ -85,6 +85,7 @@ func TestProgram(t *testing.T) {
 		{"help", "asked for: standard output, no error", "help", "", 0},
 		{"help grade", "flags and examples", "help grade", "", 0},
 		{"help show", "flags and examples", "help show", "", 0},
+		{"help cost", "flags and examples", "help cost", "", 0},
 		{"grade -h", "the same as help grade", "grade -h", "", 0},
 		{"help of nothing", "names the commands", "help graed", "", 2},
 		{"help of two", "one at a time", "help grade show", "", 2},
@@ -107,6 +108,11 @@ func TestProgram(t *testing.T) {
 		{"unknown locale", "refused before any row", "grade -grader numeric -locale tlh", "", 2},
 		{"threshold", "out of range", "grade -grader f1 -threshold 1.5", "", 2},
 		{"threshold not a number", "flag's own words", "grade -grader f1 -threshold much", "", 2},
+		{"cost of two files", "one at a time", "cost a b", "", 2},
+		{"cost of a missing file", "exit 1", "cost testdata/none.jsonl", "", 1},
+		{"cost by a missing table", "exit 1", "cost -prices testdata/none.tsv testdata/usage.jsonl", "", 1},
+		{"cost by no table", "names file, line, field and value", "cost -prices testdata/broken-prices.tsv testdata/usage.jsonl", "", 1},
+		{"cost by a table of one's own", "over the default's", "cost -prices testdata/prices.tsv -model our-model testdata/unnamed.jsonl", "", 0},
 		{"show nothing", "needs a name", "show", "", 2},
 		{"show two", "one at a time", "show a b", "", 2},
 		{"show a missing file", "exit 1", "show testdata/none.jsonl", "", 1},
@@ -146,6 +152,7 @@ func TestOutputError(t *testing.T) {
 		{"help"},
 		{"grade", "-list"},
 		{"grade", "-grader", "exact-strict", "testdata/answers.jsonl"},
+		{"cost", "testdata/usage.jsonl"},
 	} {
 		errs.Reset()
 		code := execute(strings.NewReader(""), fullDisk{}, &errs, args, noEnv)

@@ -77,6 +77,16 @@ type blockedPrompt struct{ reason, message string }
 
 func (e *blockedPrompt) Error() string { return "the prompt was blocked: " + e.reason }
 
+// body is the answer of a body that did not come as a stream of events. One
+// that is a stream all the same, in an array, may have ended too early.
+func (a *answer) body(ex *exchange) (llm.Response, error) {
+	err := a.whole(ex)
+	if err == nil {
+		err = ex.err
+	}
+	return a.response(), err
+}
+
 // whole reads a body that did not come as a stream of events.
 func (a *answer) whole(ex *exchange) error {
 	if ex.status != 200 {

@@ -82,13 +82,12 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 // call sends the request through the SDK and reads the answer ourselves.
 func (c *Client) call(ctx context.Context, r *request, ex *exchange, capture *wire.Capture) (llm.Response, error) {
 	sdkErr := send(ctx, r, ex)
-	if ex.err != nil || ex.status == 0 {
+	if ex.status == 0 || ex.err != nil && !errors.Is(ex.err, wire.ErrIncomplete) {
 		return llm.Response{}, firstError(ex.err, sdkErr)
 	}
 	var a answer
 	if ex.events == nil {
-		err := a.whole(ex)
-		return a.response(), err
+		return a.body(ex)
 	}
 	defer ex.events.rc.Close()
 	for {

@@ -20,14 +20,16 @@
 //  1. Set GOOGLE_GENAI_USE_VERTEXAI=true, GOOGLE_CLOUD_PROJECT and, for a
 //     location other than "global", GOOGLE_CLOUD_LOCATION; or Vertex, Project
 //     and Location in a [Config].
+//
 //  2. Have Application Default Credentials: gcloud auth application-default
 //     login, a file in GOOGLE_APPLICATION_CREDENTIALS, or a machine of Google's.
 //     A replay needs none. With a key and no project the express mode is used,
 //     which needs no credentials.
+//
 //  3. As above. The Config says which is meant where the environment does not:
 //
-//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme", Location: "europe-west4"}.New() // credentials
-//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New()                   // express mode
+//     gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme", Location: "europe-west4"}.New() // credentials
+//     gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New()                   // express mode
 //
 // How a [llm.Request] is sent: system and developer texts become the system
 // instruction; a schema becomes responseJsonSchema, byte for byte, since models

@@ -9,6 +9,11 @@ type Usage struct {
 	Output      int64 `json:"output"`
 	Reasoning   int64 `json:"reasoning,omitempty"`
 	Known       bool  `json:"known,omitempty"`
+	// CacheWrite is the part of Input, none of it in CachedInput, that the
+	// provider says it wrote to its cache: some charge more for it.
+	// CacheWriteHour is the part of that which is kept for an hour.
+	CacheWrite     int64 `json:"cache_write,omitempty"`
+	CacheWriteHour int64 `json:"cache_write_1h,omitempty"`
 }
 
 // Add returns the sum of u and v. The sum is Known if either is: it then
@@ -21,6 +26,9 @@ func (u Usage) Add(v Usage) Usage {
 		Output:      u.Output + v.Output,
 		Reasoning:   u.Reasoning + v.Reasoning,
 		Known:       u.Known || v.Known,
+
+		CacheWrite:     u.CacheWrite + v.CacheWrite,
+		CacheWriteHour: u.CacheWriteHour + v.CacheWriteHour,
 	}
 }
 

@@ -13,15 +13,15 @@ import (
 
 func TestUsageTotal(t *testing.T) {
 	var total llm.UsageTotal
-	total.Count(llm.Usage{Input: 10, CachedInput: 5, Output: 20, Reasoning: 3, Known: true})
+	total.Count(llm.Usage{Input: 10, CachedInput: 5, Output: 20, Reasoning: 3, Known: true, CacheWrite: 4, CacheWriteHour: 2})
 	total.Count(llm.Usage{}) // U12: a reset call reports nothing
 	total.Count(llm.Usage{Input: 1, Output: 2, Known: true})
-	want := llm.UsageTotal{Usage: llm.Usage{Input: 11, CachedInput: 5, Output: 22, Reasoning: 3, Known: true}, Calls: 3, Unknown: 1}
+	want := llm.UsageTotal{Usage: llm.Usage{Input: 11, CachedInput: 5, Output: 22, Reasoning: 3, Known: true, CacheWrite: 4, CacheWriteHour: 2}, Calls: 3, Unknown: 1}
 	assert.Equal(t, want, total, "U12: one unknown call keeps the known totals")
 	var sum llm.UsageTotal
 	sum.Merge(total)
 	sum.Merge(total)
-	assert.Equal(t, llm.UsageTotal{Usage: llm.Usage{Input: 22, CachedInput: 10, Output: 44, Reasoning: 6, Known: true}, Calls: 6, Unknown: 2}, sum)
+	assert.Equal(t, llm.UsageTotal{Usage: llm.Usage{Input: 22, CachedInput: 10, Output: 44, Reasoning: 6, Known: true, CacheWrite: 8, CacheWriteHour: 4}, Calls: 6, Unknown: 2}, sum)
 }
 
 func TestKindOf(t *testing.T) {

@@ -127,7 +127,13 @@ func (e Entry) marginal(u llm.Usage) (decimal.Decimal, bool) {
 		if i < len(e.Tiers) && e.Tiers[i].Above < u.Input {
 			high, last = e.Tiers[i].Above, false
 		}
-		part := llm.Usage{Known: true, Input: high - low, CachedInput: overlap(low, high, 0, u.CachedInput)}
+		written := u.CachedInput + u.CacheWrite
+		part := llm.Usage{
+			Known: true, Input: high - low,
+			CachedInput:    overlap(low, high, 0, u.CachedInput),
+			CacheWrite:     overlap(low, high, u.CachedInput, written),
+			CacheWriteHour: overlap(low, high, written-u.CacheWriteHour, written),
+		}
 		if last {
 			part.Output, part.Reasoning = u.Output, u.Reasoning
 		}

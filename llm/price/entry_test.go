@@ -68,7 +68,8 @@ func TestEntryCost(t *testing.T) {
 }
 
 func TestEntryMarginal(t *testing.T) {
-	e := entry(t, prices{"in": "2", "in_above_200k": "4", "cached_in": "1", "cached_in_above_200k": "3", "out": "10", "out_above_200k": "20"})
+	e := entry(t, prices{"in": "2", "in_above_200k": "4", "cached_in": "1", "cached_in_above_200k": "3", "out": "10", "out_above_200k": "20",
+		"cache_write": "3", "cache_write_above_200k": "5", "cache_write_1h": "6", "cache_write_1h_above_200k": "10"})
 	e.Marginal = true
 	for _, row := range []struct {
 		name, reason string
@@ -82,6 +83,7 @@ func TestEntryMarginal(t *testing.T) {
 		{"cached beyond", "the end of it lies beyond", known(250000, 250000, 0, 0), "0.35"},
 		{"output", "priced by where the prompt ends", known(200001, 0, 1000000, 0), "20.400004"},
 		{"nothing", "nothing costs nothing", known(0, 0, 0, 0), "0"},
+		{"written", "follows what is cached", llm.Usage{Known: true, Input: 250000, CachedInput: 190000, CacheWrite: 20000, CacheWriteHour: 15000}, "0.495"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			got, ok := e.Cost(row.usage)

@@ -115,20 +115,39 @@ func (r Rates) Cost(u llm.Usage) (usd decimal.Decimal, ok bool) {
 	if !sound(u) {
 		return decimal.Decimal{}, false
 	}
-	plain := u.Input - u.CachedInput
-	if plain > 0 && r.lacks&lacksInput != 0 || u.CachedInput > 0 && r.lacks&lacksCached != 0 || u.Output > 0 && r.lacks&lacksOutput != 0 {
+	write := u.CacheWrite - u.CacheWriteHour
+	plain := u.Input - u.CachedInput - u.CacheWrite
+	writeRate, hourRate := r.writes()
+	if r.lacks&lacksInput != 0 && (plain > 0 || write > 0 && r.CacheWrite == nil || u.CacheWriteHour > 0 && r.CacheWrite == nil && r.CacheWriteHour == nil) ||
+		u.CachedInput > 0 && r.lacks&lacksCached != 0 || u.Output > 0 && r.lacks&lacksOutput != 0 {
 		return decimal.Decimal{}, false
 	}
 	sum := r.Input.Mul(decimal.NewFromInt(plain)).
 		Add(r.CachedInput.Mul(decimal.NewFromInt(u.CachedInput))).
+		Add(writeRate.Mul(decimal.NewFromInt(write))).
+		Add(hourRate.Mul(decimal.NewFromInt(u.CacheWriteHour))).
 		Add(r.Output.Mul(decimal.NewFromInt(u.Output)))
 	return sum.Shift(-6), true // per million
 }
 
+// writes are the rates of what was written to a cache, and to one that keeps it
+// for an hour.
+func (r Rates) writes() (write, hour decimal.Decimal) {
+	write = r.Input
+	if r.CacheWrite != nil {
+		write = *r.CacheWrite
+	}
+	hour = write
+	if r.CacheWriteHour != nil {
+		hour = *r.CacheWriteHour
+	}
+	return write, hour
+}
+
 // sound reports a usage that can be priced.
 func sound(u llm.Usage) bool {
-	return u.Known && u.CachedInput >= 0 && u.Output >= 0 && u.Reasoning >= 0 &&
-		u.CachedInput <= u.Input && u.Reasoning <= u.Output
+	return u.Known && u.CachedInput >= 0 && u.CacheWriteHour >= 0 && u.Output >= 0 && u.Reasoning >= 0 &&
+		u.CacheWriteHour <= u.CacheWrite && u.CacheWrite <= u.Input-u.CachedInput && u.Reasoning <= u.Output
 }
 
 // times are the rates, each multiplied by n.

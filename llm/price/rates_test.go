@@ -47,6 +47,49 @@ func TestCost(t *testing.T) {
 	}
 }
 
+func TestCostOfCacheWrites(t *testing.T) {
+	write, hour := usd("3.75"), usd("6")
+	rates := price.PerMillion("3", "0.3", "15")
+	both := rates
+	both.CacheWrite, both.CacheWriteHour = &write, &hour
+	one := rates
+	one.CacheWrite = &write
+	million := func(cached, writes, hours int64) llm.Usage {
+		return llm.Usage{Known: true, Input: 1000000, CachedInput: cached, CacheWrite: writes, CacheWriteHour: hours}
+	}
+	for _, row := range []struct {
+		name, reason string
+		rates        price.Rates
+		usage        llm.Usage
+		want         string
+	}{
+		{"none written", "the other rates", both, million(500000, 0, 0), "1.65"},
+		{"written", "each token is priced once", both, million(500000, 500000, 0), "2.025"},
+		{"for an hour", "at its own rate", both, million(0, 1000000, 400000), "4.65"},
+		{"no hour rate", "costs what other writes do", one, million(0, 1000000, 400000), "3.75"},
+		{"no write rate", "costs what other input does", rates, million(0, 1000000, 400000), "3"},
+		{"more than is left", "a contradiction has no price", both, million(500000, 500001, 0), ""},
+		{"more for an hour than written", "a contradiction has no price", both, million(0, 1, 2), ""},
+		{"negative", "a contradiction has no price", both, million(0, -1, -1), ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			got, ok := row.rates.Cost(row.usage)
+			require.Equal(t, row.want != "", ok, row.reason)
+			if ok {
+				assert.Equal(t, row.want, got.String(), row.reason)
+			}
+		})
+	}
+	e := entry(t, prices{"cache_write": "2", "out": "1"})
+	_, ok := e.Cost(llm.Usage{Known: true, Input: 5, CacheWrite: 5})
+	assert.True(t, ok, "no price of other input is needed")
+	e = entry(t, prices{"cached_in": "2", "out": "1"})
+	_, ok = e.Cost(llm.Usage{Known: true, Input: 5, CacheWrite: 5})
+	assert.False(t, ok, "neither of writes nor of input there is a price")
+	_, ok = entry(t, prices{"cache_write_1h": "2"}).Cost(llm.Usage{Known: true, Input: 5, CacheWrite: 5, CacheWriteHour: 4})
+	assert.False(t, ok, "one token is not kept for an hour")
+}
+
 func TestNewRefuses(t *testing.T) {
 	for name, in := range map[string][3]string{
 		"empty input": {"", "", "1"}, "empty output": {"1", "", ""}, "text": {"cheap", "", "1"}, "negative": {"1", "-1", "1"},

@@ -70,6 +70,8 @@ var usageFields = []string{
 var usageDetails = []struct{ object, field string }{
 	{"prompt_tokens_details", "cached_tokens"}, {"completion_tokens_details", "reasoning_tokens"},
 	{"input_tokens_details", "cached_tokens"}, {"output_tokens_details", "reasoning_tokens"},
+	{"prompt_tokens_details", "cache_write_tokens"}, {"input_tokens_details", "cache_write_tokens"},
+	{"cache_creation", "ephemeral_1h_input_tokens"},
 }
 
 func (c *usageCounts) read(name string, raw json.RawMessage) {
@@ -173,6 +175,8 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 		return llm.Usage{}, nil
 	}
 	u.Known = true
+	u.CacheWrite = c.first("prompt_tokens_details.cache_write_tokens", "input_tokens_details.cache_write_tokens", "cache_creation_input_tokens", "cacheWriteInputTokens")
+	u.CacheWriteHour = c.first("cache_creation.ephemeral_1h_input_tokens")
 	return checkUsage(u)
 }
 
@@ -199,6 +203,14 @@ func checkUsage(u llm.Usage) (llm.Usage, []string) {
 	if u.CachedInput > u.Input {
 		warns = append(warns, fmt.Sprintf("usage reports %d cached of %d input tokens: taken as %d", u.CachedInput, u.Input, u.Input))
 		u.CachedInput = u.Input
+	}
+	if most := u.Input - u.CachedInput; u.CacheWrite > most {
+		warns = append(warns, fmt.Sprintf("usage reports %d tokens written to a cache of %d that were not cached: taken as %d", u.CacheWrite, most, most))
+		u.CacheWrite = most
+	}
+	if u.CacheWriteHour > u.CacheWrite {
+		warns = append(warns, fmt.Sprintf("usage reports %d tokens cached for an hour of %d written: taken as %d", u.CacheWriteHour, u.CacheWrite, u.CacheWrite))
+		u.CacheWriteHour = u.CacheWrite
 	}
 	if u.Reasoning > u.Output {
 		warns = append(warns, fmt.Sprintf("usage reports %d reasoning of %d output tokens: taken as %d", u.Reasoning, u.Output, u.Output))

@@ -15,6 +15,10 @@ func TestReadUsage(t *testing.T) {
 	known := func(in, cached, out, reasoning int64) llm.Usage {
 		return llm.Usage{Input: in, CachedInput: cached, Output: out, Reasoning: reasoning, Known: true}
 	}
+	wrote := func(u llm.Usage, write, hour int64) llm.Usage {
+		u.CacheWrite, u.CacheWriteHour = write, hour
+		return u
+	}
 	rows := []struct {
 		name, reason string
 		raw          string
@@ -37,7 +41,13 @@ func TestReadUsage(t *testing.T) {
 		{"Moonshot", "cached_tokens at the top", `{"prompt_tokens":100,"completion_tokens":5,"cached_tokens":64}`, known(100, 64, 5, 0), ""},
 		{"responses", "OpenAI's other API", `{"input_tokens":75,"input_tokens_details":{"cached_tokens":60},"output_tokens":1186,"output_tokens_details":{"reasoning_tokens":1024},"total_tokens":1261}`, known(75, 60, 1186, 1024), ""},
 		{"xAI", "reasoning beside the completion, as its own total says", `{"prompt_tokens":10,"completion_tokens":5,"total_tokens":115,"completion_tokens_details":{"reasoning_tokens":100}}`, known(10, 0, 105, 100), ""},
-		{"Anthropic", "its cache lies beside input_tokens", `{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":100,"output_tokens":7}`, known(200, 90, 7, 0), ""},
+		{"Anthropic", "its cache lies beside input_tokens", `{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":100,"output_tokens":7}`, wrote(known(200, 90, 7, 0), 100, 0), ""},
+		{"Anthropic for an hour", "what is kept longer costs more", `{"input_tokens":10,"cache_read_input_tokens":90,"cache_creation_input_tokens":100,"cache_creation":{"ephemeral_5m_input_tokens":40,"ephemeral_1h_input_tokens":60},"output_tokens":7}`, wrote(known(200, 90, 7, 0), 100, 60), ""},
+		{"OpenAI cache write", "part of the prompt", `{"prompt_tokens":2000,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":100,"cache_write_tokens":1900}}`, wrote(known(2000, 100, 5, 0), 1900, 0), ""},
+		{"responses cache write", "OpenAI's other API", `{"input_tokens":2000,"output_tokens":5,"input_tokens_details":{"cached_tokens":0,"cache_write_tokens":1024}}`, wrote(known(2000, 0, 5, 0), 1024, 0), ""},
+		{"Bedrock cache write", "beside inputTokens", `{"inputTokens":10,"cacheReadInputTokens":90,"cacheWriteInputTokens":100,"outputTokens":7}`, wrote(known(200, 90, 7, 0), 100, 0), ""},
+		{"written above the rest", "a part is no larger than its whole", `{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":9}}`, wrote(known(10, 4, 5, 0), 6, 0), "9 tokens written to a cache of 6"},
+		{"an hour above the written", "a part is no larger than its whole", `{"input_tokens":10,"cache_creation_input_tokens":5,"cache_creation":{"ephemeral_1h_input_tokens":6},"output_tokens":7}`, wrote(known(15, 0, 7, 0), 5, 5), "6 tokens cached for an hour of 5"},
 		{"Anthropic through a gateway", "prompt_tokens already has the cache in it", `{"prompt_tokens":200,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":90},"cache_read_input_tokens":90}`, known(200, 90, 7, 0), ""},
 		{"Gemini", "candidates exclude thoughts", `{"promptTokenCount":10,"cachedContentTokenCount":4,"candidatesTokenCount":50,"thoughtsTokenCount":100,"totalTokenCount":160}`, known(10, 4, 150, 100), ""},
 		{"Gemini tools", "what tools put into the prompt is input", `{"promptTokenCount":10,"toolUsePromptTokenCount":5,"candidatesTokenCount":1}`, known(15, 0, 1, 0), ""},
@@ -96,7 +106,7 @@ func FuzzReadUsage(f *testing.F) {
 		if !u.Known && u != (llm.Usage{}) {
 			t.Errorf("%s: %+v has counts but is unknown", s, u)
 		}
-		if min(u.Input, u.Output, u.CachedInput, u.Reasoning) < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output {
+		if min(u.Input, u.Output, u.CachedInput, u.Reasoning, u.CacheWrite, u.CacheWriteHour) < 0 || u.CachedInput+u.CacheWrite > u.Input || u.CacheWriteHour > u.CacheWrite || u.Reasoning > u.Output {
 			t.Errorf("%s: %+v: a part is larger than its whole, or negative", s, u)
 		}
 		again, warnsAgain := wire.ReadUsage(json.RawMessage(s))

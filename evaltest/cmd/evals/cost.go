@@ -95,7 +95,7 @@ type till struct {
 	rows  int
 	bad   []*rowError // the first rows that cannot be read
 	badN  int         // how many cannot be read
-	notes findings // rows whose cost is not known, or whose usage is odd
+	notes findings    // rows whose cost is not known, or whose usage is odd
 }
 
 // run prices row after row. What was written is complete and in order, whatever

@@ -208,15 +208,16 @@ func TestRequestIsNotChanged(t *testing.T) {
 
 func TestMisuse(t *testing.T) {
 	for name, c := range map[string]gemini.Config{
-		"Model is empty":                          {Model: " "},
-		`Model is "a?b"`:                          {Model: "a?b"},
-		`BaseURL is "generativelanguage"`:         {Model: "m", BaseURL: "generativelanguage"},
-		`BaseURL is no URL: "http://[::1"`:        {Model: "m", BaseURL: "http://[::1"},
-		`Project is "a/b"`:                        {Model: "m", Project: "a/b"},
-		`Location is "evil.example/"`:             {Model: "m", Location: "evil.example/"},
-		`Extra["x"] is not JSON`:                  {Model: "m", Extra: map[string]json.RawMessage{"x": raw("{")}},
-		`BaseURL is "ftp://me:[masked]@host"`:     {Model: "m", BaseURL: "ftp://me:abcdefgh-12345678@host"},
-		`Extra["api_key"] is not JSON: its 17 by`: {Model: "m", Extra: map[string]json.RawMessage{"api_key": raw("abcdefgh-12345678")}},
+		"Model is empty":                                        {Model: " "},
+		`Model is "a?b"`:                                        {Model: "a?b"},
+		`BaseURL is "generativelanguage"`:                       {Model: "m", BaseURL: "generativelanguage"},
+		`BaseURL is no URL: "http://[::1"`:                      {Model: "m", BaseURL: "http://[::1"},
+		`Project is "a/b"`:                                      {Model: "m", Project: "a/b"},
+		`Location is "evil.example/"`:                           {Model: "m", Location: "evil.example/"},
+		`Extra["x"] is not JSON`:                                {Model: "m", Extra: map[string]json.RawMessage{"x": raw("{")}},
+		`BaseURL is "ftp://me:[masked]@host"`:                   {Model: "m", BaseURL: "ftp://me:abcdefgh-12345678@host"},
+		`BaseURL is "http://host?key=[masked]": it has a query`: {Model: "m", BaseURL: "http://host?key=abcdefgh-12345678"},
+		`Extra["api_key"] is not JSON: its 17 by`:               {Model: "m", Extra: map[string]json.RawMessage{"api_key": raw("abcdefgh-12345678")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

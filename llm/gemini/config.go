@@ -130,6 +130,8 @@ func parseBase(s string) (*url.URL, error) {
 		return nil, fmt.Errorf("is no URL: %q", wire.Mask(s))
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, fmt.Errorf("is %q: want http:// or https:// and a host, such as %s", wire.Mask(s), DefaultBaseURL)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("is %q: it has a query, which would not be sent; what a gateway wants goes into Header", wire.Mask(s))
 	}
 	return u, nil
 }

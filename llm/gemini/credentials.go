@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -105,7 +105,7 @@ func (c *credentials) token(ctx context.Context) (token, quota string, err error
 func tokenFailure(to target, err error, isADC bool) error {
 	out := &llm.Error{Kind: llm.KindAuth, Provider: to.provider, Err: fmt.Errorf("no access token: %w", wire.MaskError(err))}
 	var temporary interface{ Temporary() bool }
-	var network net.Error
+	var network *url.Error // not net.Error, which a missing file's error is as well
 	switch {
 	case errors.As(err, &network):
 		out.Kind = llm.KindConnection

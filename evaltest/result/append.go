@@ -227,6 +227,8 @@ func (a *appender) usage(u *llm.Usage) {
 	a.number(`"output":`, u.Output)
 	a.numberIf(`"reasoning":`, u.Reasoning)
 	a.trueIf(`"known":`, u.Known)
+	a.numberIf(`"cache_write":`, u.CacheWrite)
+	a.numberIf(`"cache_write_1h":`, u.CacheWriteHour)
 }
 
 func (a *appender) totalIf(name string, u *llm.UsageTotal) {

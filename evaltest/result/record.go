@@ -110,6 +110,8 @@ type Try struct {
 	Usage     llm.Usage     `json:"usage,omitzero"`
 	CostUSD   string        `json:"cost_usd,omitempty"`
 	Replayed  bool          `json:"replayed,omitempty"`
+	// Unsent is set if it was never made: Error says why.
+	Unsent bool `json:"unsent,omitempty"`
 	// Error is why it failed; nil for an answer. RetryAfter is how long the
 	// server asked to wait; nil if it did not say.
 	Error      *Error         `json:"error,omitempty"`

@@ -14,74 +14,63 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// What follows an attempt.
-type step int
-
-const (
-	stop  step = iota // the outcome stands
-	again             // another attempt at once: the answer was unusable
-	later             // another attempt after a wait: the call failed
-)
-
 // run makes attempts until one settles the outcome or none is left, then asks
 // the judge if the outcome calls for it.
 func (o *one) run(ctx context.Context) {
-	attempts, failures := o.c.attempts(), 0
-	for n := 1; ; n++ {
+	end := o.c.loop().Do(ctx, func(n int) (call.Next, error) {
+		if n > 1 {
+			o.again()
+		}
 		resp, err := o.attempt(ctx, n)
 		next := o.settle(ctx, n, resp, err)
-		if next == again {
+		if next == call.Again {
 			o.useless++
 		}
-		if next == stop || n == attempts {
-			break
-		}
-		var wait time.Duration
-		if next == later {
-			failures++
-			wait = o.c.Backoff.Wait(failures, call.RetryAfter(err))
-		}
-		if !o.pause(ctx, n, wait) {
-			return
-		}
-		o.set(func(rec *result.Record) {
-			o.last = &Last{Response: resp, Verdict: rec.Verdict, Err: err}
-			if rec.Response != nil {
-				rec.Attempts[n-1].Text = rec.Response.Text
-			}
-			rec.Response, rec.Verdict, rec.Error = nil, nil, nil
-			rec.Outcome, rec.Score = "", 0
-		})
-	}
-	if o.wantsJudge() {
+		o.set(func(rec *result.Record) { o.last = &Last{Response: resp, Verdict: rec.Verdict, Err: err} })
+		return next, err
+	})
+	if o.concluded(ctx, end) && o.wantsJudge() {
 		o.judge(ctx)
 	}
 }
 
-// pause waits before attempt n+1. It reports false if there will be none: the
-// run was interrupted, or the item's time would be up. It does not wait for a
-// deadline that comes first.
-func (o *one) pause(ctx context.Context, n int, wait time.Duration) bool {
-	left, fits := call.Fits(ctx, wait)
-	switch {
-	case o.parent.Err() != nil || !fits && o.runEndsFirst(ctx):
-		o.interrupted(fmt.Sprintf("before attempt %d", n+1))
-		return false
-	case !fits && o.rec.Error == nil: // an answer came, and the time for a better one is up
-		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up before attempt %d", o.c.itemTimeout(), n+1))
-		return false
-	case !fits: // why the call failed says more than that no time is left
-		o.set(func(rec *result.Record) {
-			rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's %v are left)",
-				n+1, wait.Round(time.Millisecond), max(left, 0).Round(time.Millisecond), o.c.itemTimeout())
-		})
-		return false
+// again clears the record for another attempt. What was answered stays in the
+// attempts.
+func (o *one) again() {
+	o.set(func(rec *result.Record) {
+		if rec.Response != nil {
+			rec.Attempts[len(rec.Attempts)-1].Text = rec.Response.Text
+		}
+		rec.Response, rec.Verdict, rec.Error = nil, nil, nil
+		rec.Outcome, rec.Score = "", 0
+	})
+}
+
+// concluded tells why there was no other attempt where one was owed. It reports
+// whether the outcome may go to the judge.
+func (o *one) concluded(ctx context.Context, end call.End) bool {
+	before := fmt.Sprintf("before attempt %d", end.Attempts+1)
+	switch end.Why {
+	case call.Settled, call.UsedUp:
+		return true
+	case call.Interrupted:
+		o.interrupted(before)
+	case call.TooLong:
+		o.fail(llm.KindOf(end.Err), end.Err)
+	case call.NoTime:
+		switch {
+		case o.parent.Err() != nil || o.runEndsFirst(ctx):
+			o.interrupted(before)
+		case o.rec.Error == nil: // an answer came, and the time for a better one is up
+			o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up %s", o.c.itemTimeout(), before))
+		default: // why the call failed says more than that no time is left
+			o.set(func(rec *result.Record) {
+				rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's %v are left)",
+					end.Attempts+1, end.Wait.Round(time.Millisecond), max(end.Left, 0).Round(time.Millisecond), o.c.itemTimeout())
+			})
+		}
 	}
-	if call.Sleep(ctx, wait) != nil {
-		o.interrupted(fmt.Sprintf("before attempt %d", n+1)) // the item's own deadline lies after the wait
-		return false
-	}
-	return true
+	return false
 }
 
 // runEndsFirst reports whether the run's deadline comes before the item's own.
@@ -111,9 +100,9 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	o.mu.Lock()
 	o.doing, o.number, o.log, o.began = answering, n, log, time.Now()
 	o.mu.Unlock()
-	tries := 0
+	tries, physical := 0, new(call.Tries)
 	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample, Unusable: o.useless, Last: o.last, State: &o.state}
-	resp, err := o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (resp llm.Response, err error) {
+	resp, err := o.c.policy(o.c.scope()).Do(call.WithTries(llm.WithCallLog(ctx, log), physical), func(ctx context.Context) (resp llm.Response, err error) {
 		tries++
 		err = guard(answering, o.c.Strategy, func() (err error) {
 			resp, err = o.c.Strategy.Execute(ctx, o.item, a)
@@ -134,7 +123,8 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	if o.left { // booked when it was abandoned
 		return resp, errAbandoned
 	}
-	o.endAttempt(resp, err, failure, tries, calls, spent)
+	o.endAttempt(resp, err, failure, calls, spent)
+	logTries(&o.rec.Attempts[len(o.rec.Attempts)-1], tries, physical.All())
 	return resp, err
 }
 
@@ -148,11 +138,11 @@ func (o *one) breakOff(err *llm.Error, failure *result.Error) {
 	if len(calls) == 0 {
 		spent = book(nil, llm.Call{Err: err})
 	}
-	o.endAttempt(llm.Response{}, err, failure, 0, calls, spent)
+	o.endAttempt(llm.Response{}, err, failure, calls, spent)
 }
 
 // endAttempt ends the attempt under way. The caller holds mu.
-func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tries int, calls []llm.Call, spent ledger) {
+func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, calls []llm.Call, spent ledger) {
 	took := time.Since(o.began)
 	o.log = nil
 	model := resp.Model
@@ -165,7 +155,7 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tr
 		o.rec.Attempts = o.parts.attempts[:0]
 	}
 	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{
-		Number: o.number, Start: o.began.UTC(), Duration: took, Tries: tries,
+		Number: o.number, Start: o.began.UTC(), Duration: took,
 		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
 	})
 	o.cost.add(spent)
@@ -182,7 +172,7 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, tr
 // settle decides what the attempt came to. How an answer ended is looked at
 // before it is graded: a text that was cut or blocked is kept but never
 // graded, for it would be correct by luck.
-func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) step {
+func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) call.Next {
 	kind := llm.KindOf(err)
 	switch {
 	case err != nil && o.parent.Err() != nil && kind != llm.KindPanic,
@@ -199,7 +189,7 @@ func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) s
 		// A rate limit here has used up its own tries; it never advances the
 		// attempt.
 		if kind.Retryable() && kind != llm.KindRateLimit {
-			return later
+			return call.Later
 		}
 	case resp.Finish == llm.FinishContentFilter:
 		o.end(result.Blocked, nil)
@@ -210,7 +200,7 @@ func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) s
 	default:
 		return o.grade(ctx, n, resp)
 	}
-	return stop
+	return call.Stop
 }
 
 // An Escalator is a [Strategy] that asks differently in later attempts.
@@ -223,22 +213,22 @@ type Escalator interface {
 // truncated ends the item, unless a later attempt asks in another way. Asking
 // the same again mostly ends at the same limit, and answers that reach it are
 // the dearest there are; a strategy that knows better returns [llm.Unusable].
-func (o *one) truncated(n int) step {
+func (o *one) truncated(n int) call.Next {
 	o.end(result.Truncated, nil)
 	if e, ok := o.c.Strategy.(Escalator); ok && e.Escalates(n) {
-		return again
+		return call.Again
 	}
-	return stop
+	return call.Stop
 }
 
 // unusable is the strategy's own word for Unparsed: an answer came, and there
 // is nothing in it to compare.
-func (o *one) unusable(n int, err error) step {
+func (o *one) unusable(n int, err error) call.Next {
 	o.graded(n, grade.Verdict{
 		Mark: grade.Unparsed, Reason: grade.ReasonInvalid,
 		How: "strategy: " + NameOf(o.c.Strategy), Why: wire.Mask(err.Error()),
 	})
-	return again
+	return call.Again
 }
 
 // end sets an outcome that rests on no verdict.

@@ -57,8 +57,12 @@ type Config struct {
 	// Tries is the most tries of one attempt while the provider is busy;
 	// default [call.DefaultTries].
 	Tries int
-	// Backoff spaces attempts after failed calls, and tries where the provider
-	// did not say how long to wait.
+	// Scope is whose quota the strategy's calls use: it says how many may go a
+	// minute and at once, and pauses all items together when the provider says
+	// that it is too much. nil: one of this Config's own, without limits. A
+	// call.Model inside the strategy may use the same one, or its own.
+	Scope *call.Scope
+	// Backoff spaces attempts after failed calls.
 	Backoff call.Backoff
 	// Price returns the exact cost of one call in US dollars as a decimal,
 	// such as "0.000123"; false if unknown. It is asked where the provider
@@ -67,7 +71,8 @@ type Config struct {
 	// unknown and the record says so.
 	Price func(llm.Response) (usd string, ok bool)
 
-	graded atomic.Int64 // answers graded, for the audit
+	graded          atomic.Int64 // answers graded, for the audit
+	own, ownOfJudge call.Scope
 }
 
 // ErrConfig is wrapped by what [Config.Check] returns.
@@ -116,6 +121,24 @@ func choose(d, standard time.Duration) time.Duration {
 	return max(d, 0)
 }
 
-func (c *Config) policy() call.Policy {
-	return call.Policy{Tries: c.Tries, Timeout: c.attemptTimeout(), Backoff: c.Backoff}
+// policy is how one attempt is tried.
+func (c *Config) policy(s *call.Scope) call.Policy {
+	return call.Policy{Tries: c.Tries, Timeout: c.attemptTimeout(), Scope: s}
 }
+
+// loop is how often there is another attempt, for the strategy and the judge.
+func (c *Config) loop() call.Attempts {
+	return call.Attempts{Max: c.attempts(), Backoff: c.Backoff}
+}
+
+// scope is whose quota the strategy's calls use.
+func (c *Config) scope() *call.Scope {
+	if c.Scope != nil {
+		return c.Scope
+	}
+	return &c.own
+}
+
+// judgeScope is whose quota the judge's calls use: mostly another model's, and
+// a candidate's pause is none of its business.
+func (c *Config) judgeScope() *call.Scope { return &c.ownOfJudge }

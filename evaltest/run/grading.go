@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
@@ -15,9 +14,9 @@ import (
 )
 
 // grade lets the deterministic grader decide on attempt n's response.
-func (o *one) grade(ctx context.Context, n int, resp llm.Response) step {
+func (o *one) grade(ctx context.Context, n int, resp llm.Response) call.Next {
 	if !o.enter(grading) {
-		return stop
+		return call.Stop
 	}
 	log := o.newLog(n, grading)
 	ctx = llm.WithCallLog(ctx, log)
@@ -35,10 +34,10 @@ func (o *one) grade(ctx context.Context, n int, resp llm.Response) step {
 	default:
 		o.graded(n, v)
 		if v.Mark == grade.Unparsed {
-			return again
+			return call.Again
 		}
 	}
-	return stop
+	return call.Stop
 }
 
 // enter notes whose code runs next, unless the item was abandoned.
@@ -146,25 +145,23 @@ func (o *one) judge(ctx context.Context) {
 	resp := *o.rec.Response
 	var v grade.Verdict
 	var err error
-	for n, failures := 1, 0; ; n++ {
+	end := o.c.loop().Do(ctx, func(n int) (call.Next, error) {
 		log := o.newLog(n, judging)
-		_, err = o.c.policy().Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
+		_, err = o.c.policy(o.c.judgeScope()).Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
 			v, err = o.ask(ctx, judging, o.c.Judge, resp)
 			return llm.Response{}, err
 		})
 		o.bookJudging(log, v, err)
-		kind := llm.KindOf(err)
-		if n == o.c.attempts() || !kind.Retryable() || kind == llm.KindRateLimit || ctx.Err() != nil {
-			break
+		switch kind := llm.KindOf(err); {
+		case kind == llm.KindUnusable:
+			return call.Again, err
+		case kind.Retryable() && kind != llm.KindRateLimit:
+			return call.Later, err
 		}
-		var wait time.Duration // none if the judge's answer was unusable
-		if kind != llm.KindUnusable {
-			failures++
-			wait = o.c.Backoff.Wait(failures, call.RetryAfter(err))
-		}
-		if _, fits := call.Fits(ctx, wait); !fits || call.Sleep(ctx, wait) != nil {
-			break
-		}
+		return call.Stop, err
+	})
+	if end.Why == call.TooLong {
+		err = end.Err // says what the server asked for
 	}
 	switch {
 	case err != nil && o.parent.Err() != nil && llm.KindOf(err) != llm.KindPanic:

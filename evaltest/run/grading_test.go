@@ -76,7 +76,7 @@ func TestJudgeIsAskedAgainWhereThatHelps(t *testing.T) {
 		took         time.Duration
 	}{
 		{"server", "as many attempts as the strategy, with the same waits", llm.KindServer, 3, 1500 * time.Millisecond},
-		{"rate limit", "20 tries: 0.5+1+2+4+8+16 s, then 30 s each, till the item's time cannot hold the next", llm.KindRateLimit, 15, 31500*time.Millisecond + 8*30*time.Second},
+		{"rate limit", "pauses of 2+4+8+16 s, then 30 s each, till the item's time cannot hold the next", llm.KindRateLimit, 13, 30*time.Second + 8*30*time.Second},
 		{"unusable", "the judge's reply held no verdict: at once", llm.KindUnusable, 3, 0},
 		{"auth", "never heals", llm.KindAuth, 1, 0},
 	} {

@@ -183,9 +183,12 @@ func (o *one) abandon() *result.Record {
 	if o.parent.Err() != nil {
 		o.interrupt(&rec, why+"the run was interrupted: it must return when its context is done")
 	} else {
+		why += fmt.Sprintf("the item's time of %v was up: it must return when its context is done; its goroutine goes on and may still spend", o.c.itemTimeout())
 		rec.Outcome = result.Errored
-		rec.Error = &result.Error{Kind: llm.KindTimeout, Message: why + fmt.Sprintf(
-			"the item's time of %v was up: it must return when its context is done; its goroutine goes on and may still spend", o.c.itemTimeout())}
+		if o.doing == judging { // the answer is there; only its verdict is not
+			o.ungraded(&rec, why)
+		}
+		rec.Error = &result.Error{Kind: llm.KindTimeout, Message: why}
 	}
 	o.finish(&rec)
 	return &rec

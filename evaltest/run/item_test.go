@@ -50,9 +50,9 @@ func TestItemOutcomes(t *testing.T) {
 			result.Correct, []int{1, 2, 3}, 500 * time.Millisecond, ""},
 		{"Retry-After on a server error", "is the least", []turn{{err: &llm.Error{Kind: llm.KindServer, RetryAfter: new(7 * time.Second)}}, says("18")},
 			result.Correct, []int{1, 2}, 7 * time.Second, ""},
-		{"rate limit", "the same attempt, after what the server asked for (T10)",
+		{"rate limit", "the same attempt, after what the server asked for, then after a second pause in a row, of 4 s (T10)",
 			[]turn{{err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: new(9 * time.Second)}}, fails(llm.KindRateLimit), says("18")},
-			result.Correct, []int{1, 1, 1}, 10 * time.Second, ""},
+			result.Correct, []int{1, 1, 1}, 13 * time.Second, ""},
 		{"no money (L01)", "no second call", []turn{fails(llm.KindBalance)}, result.Errored, []int{1}, 0, llm.KindBalance},
 		{"bad request", "no second call", []turn{fails(llm.KindBadRequest)}, result.Errored, []int{1}, 0, llm.KindBadRequest},
 		{"an application's own error", "nothing says that it would heal", []turn{{err: errBoom}}, result.Errored, []int{1}, 0, llm.KindUnknown},
@@ -201,7 +201,11 @@ func TestItemAbandons(t *testing.T) {
 				}
 				rec := must(t, c.Item(t.Context(), eggs, 0))
 				assert.Equal(t, 65*time.Second, rec.Duration)
-				assert.Equal(t, result.Errored, rec.Outcome)
+				want := result.Errored
+				if who == "judge" { // as after every other failure of a judge
+					want = result.Ungraded
+				}
+				assert.Equal(t, want, rec.Outcome)
 				assert.Equal(t, llm.KindTimeout, rec.Error.Kind)
 				assert.Contains(t, rec.Error.Message, "abandoned: the "+who+" did not return within 5s after the item's time of 1m0s was up")
 				assert.True(t, rec.Abandoned)

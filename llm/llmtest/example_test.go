@@ -3,6 +3,9 @@ package llmtest_test
 import (
 	"context"
 	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
@@ -11,20 +14,80 @@ import (
 
 // A server that is too busy once, and then answers.
 func Example() {
-	server := &llmtest.Server{Reply: func(c llmtest.Chat) llmtest.Reply {
-		if c.N == 1 {
-			return llmtest.Reply{Raw: llmtest.Status(429, `{"error":{"message":"slow down"}}`, "Retry-After", "2")}
-		}
-		return llmtest.Reply{Text: "you said " + c.Last()}
-	}}
+	server := &llmtest.Server{
+		Reply: func(c llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "you said " + c.Last()} },
+		Rules: []llmtest.Rule{{Calls: []int{1}, Faults: llmtest.Named(llmtest.FaultRateLimitSeconds)}},
+	}
 	m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: server.Client()}.New()
 	_, err := m.Generate(context.Background(), llm.Prompt("hi"))
 	fmt.Println(llm.KindOf(err))
 	resp, err := m.Generate(context.Background(), llm.Prompt("hi"))
 	fmt.Println(resp.Text, err)
-	fmt.Println(server.Counts().Calls, "calls,", server.Memory().OpenBodies(), "bodies left open")
+	c := server.Counts()
+	fmt.Println(c.Calls, "calls,", c.Answered, "answered,", c.Billed.Output, "tokens out,", c.OpenBodies, "bodies left open")
 	// Output:
 	// rate_limit
 	// you said hi <nil>
-	// 2 calls, 0 bodies left open
+	// 2 calls, 1 answered, 3 tokens out, 0 bodies left open
+}
+
+// In a bubble of testing/synctest a slow server costs no time, and how long
+// things take is exact.
+func ExampleServer_synctest() {
+	var t testing.T // in a test: its own
+	synctest.Test(&t, func(t *testing.T) {
+		server := &llmtest.Server{
+			Latency: llmtest.Latency{First: llmtest.Constant(time.Second), Between: llmtest.Constant(20 * time.Millisecond)},
+			Reply:   func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "six times three is 18"} },
+		}
+		m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: server.Client()}.New()
+		req := llm.Prompt("six times three")
+		req.Stream = true
+		resp, err := m.Generate(t.Context(), req)
+		fmt.Println(resp.Text, err)
+		fmt.Println("first token after", resp.Timing.FirstToken, "and all after", resp.Timing.Total)
+	})
+	// Output:
+	// six times three is 18 <nil>
+	// first token after 1s and all after 1.08s
+}
+
+// Of a thousand calls about 2 in 100 fail, the same ones in every run.
+func ExampleRule() {
+	server := &llmtest.Server{Seed: 1, Rules: []llmtest.Rule{{
+		Probability: 0.02,
+		Faults:      llmtest.Named(llmtest.FaultServerError, llmtest.FaultBadGateway, llmtest.FaultTruncated),
+	}}}
+	m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: server.Client()}.New()
+	failed := map[llm.ErrorKind]int{}
+	for i := range 1000 {
+		_, err := m.Generate(context.Background(), llm.Prompt(fmt.Sprint("item ", i)))
+		if err != nil {
+			failed[llm.KindOf(err)]++
+		}
+	}
+	fmt.Println(failed)
+	fmt.Println(server.Counts().ByFault)
+	// Output:
+	// map[incomplete:8 server:14]
+	// map[bad-gateway:9 server-error:5 truncated:8]
+}
+
+// What a server lets through in a minute is counted strictly, and what it says
+// of it is true.
+func ExampleLimits() {
+	server := &llmtest.Server{Limits: llmtest.Limits{RPM: 2}}
+	m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: server.Client()}.New()
+	for range 3 {
+		resp, err := m.Generate(context.Background(), llm.Prompt("hi"))
+		if err != nil {
+			fmt.Println(llm.KindOf(err))
+			continue
+		}
+		fmt.Println(resp.Text, "and", *resp.RateLimit.Requests.Remaining, "left")
+	}
+	// Output:
+	// ok and 1 left
+	// ok and 0 left
+	// rate_limit
 }

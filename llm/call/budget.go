@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -13,8 +14,9 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// ErrBudget is wrapped by what a [Budget] that is used up returns.
-var ErrBudget = errors.New("call: the budget is used up")
+// ErrBudget is wrapped by what a [Budget] returns that is used up, or that can
+// no longer be kept.
+var ErrBudget = errors.New("call: the budget allows no further call")
 
 // Caps are what may be spent. The zero value caps nothing.
 type Caps struct {
@@ -70,7 +72,8 @@ func readUSD(s string) (decimal.Decimal, error) {
 // It never takes what it does not know for free:
 //
 //   - A call whose usage is unknown (a timeout, a connection that broke) counts
-//     as the dearest call so far, later ones included.
+//     as the dearest call so far, later ones included. Where nothing is known
+//     to compare with, 5 such answers stop it: that server reports no usage.
 //   - A known usage without a price, while MaxUSD is set, stops it: it can keep
 //     no promise about money any more. So does a Price that panics or returns
 //     what is no amount.
@@ -92,8 +95,22 @@ type Budget struct {
 // A sum is what known amounts came to. Each unknown one counts as the largest.
 type sum[T any] struct {
 	known, largest T
-	unknown        int
+	n, unknown     int
+	blind          int // those among unknown that were answered
 }
+
+// blindMost is how many answers of unknown usage are borne while none is known.
+const blindMost = 5
+
+func (s *sum[T]) miss(answered bool) {
+	s.unknown++
+	if answered {
+		s.blind++
+	}
+}
+
+// blindly reports that nothing will become known.
+func (s *sum[T]) blindly() bool { return s.n == 0 && s.blind >= blindMost }
 
 // NewBudget returns a Budget with nothing spent. The error names the field and
 // the value of a cap that cannot be meant.
@@ -149,18 +166,20 @@ func (b *Budget) spend(c *llm.Call) {
 	if sane {
 		n := saturated(resp.Usage.Input, resp.Usage.Output)
 		b.tokens.known, b.tokens.largest = saturated(b.tokens.known, n), max(b.tokens.largest, n)
+		b.tokens.n++
 	} else {
-		b.tokens.unknown++
+		b.tokens.miss(c.Err == nil)
 	}
 	usd, known, why := b.price(resp, sane)
 	switch {
 	case known:
 		b.usd.known = b.usd.known.Add(usd)
+		b.usd.n++
 		if usd.GreaterThan(b.usd.largest) {
 			b.usd.largest = usd
 		}
 	case !sane:
-		b.usd.unknown++
+		b.usd.miss(c.Err == nil)
 	default:
 		b.noPrice(resp.Model, why)
 	}
@@ -194,17 +213,12 @@ func (b *Budget) price(resp llm.Response, usageKnown bool) (usd decimal.Decimal,
 	if !usageKnown {
 		return usd, false, why
 	}
-	if b.caps.Price == nil {
-		return usd, false, "it has no price"
+	said, panicked := "", ""
+	if b.caps.Price != nil {
+		said, ok, panicked = b.ask(resp)
 	}
-	said, ok, panicked := b.ask(resp)
-	switch {
-	case panicked != "":
-		return usd, false, panicked
-	case !ok && why != "":
-		return usd, false, why
-	case !ok:
-		return usd, false, "it has no price"
+	if !ok {
+		return usd, false, cmp.Or(panicked, why, "it has no price")
 	}
 	usd, err := readUSD(said)
 	if err != nil {
@@ -273,6 +287,8 @@ func (b *Budget) reached() error {
 	case b.caps.MaxUSD != "" && b.spentUSD().GreaterThanOrEqual(b.maxUSD),
 		b.caps.MaxTokens > 0 && b.spentTokens() >= b.caps.MaxTokens:
 		return fmt.Errorf("%w: %s", ErrBudget, b.snapshot())
+	case b.caps.MaxUSD != "" && b.usd.blindly(), b.caps.MaxTokens > 0 && b.tokens.blindly():
+		return fmt.Errorf("%w: no answer so far said what it used, so that no cap can be kept: %s", ErrBudget, b.snapshot())
 	}
 	return nil
 }
@@ -316,10 +332,12 @@ func (b *Budget) snapshot() Spent {
 	}
 }
 
-// String says it for people: "at least" where something is unknown.
+// String says it for people: "at least" where something is unknown. Money is
+// left out where it is neither capped nor known.
 func (s Spent) String() string {
 	var parts []string
-	if s.MaxUSD != "" || s.MaxTokens == 0 || s.USD != "0" {
+	money := s.MaxUSD != "" || s.MaxTokens == 0 || s.USD != "0"
+	if money {
 		usd := amount("$"+s.USD, "$"+s.ChargedUSD, s.UnknownUSD+s.Unpriced > 0)
 		if s.MaxUSD != "" {
 			usd += " of $" + s.MaxUSD
@@ -330,14 +348,21 @@ func (s Spent) String() string {
 	if s.MaxTokens > 0 {
 		tokens += fmt.Sprintf(" of %d", s.MaxTokens)
 	}
-	parts = append(parts, tokens+" tokens", fmt.Sprintf("%d calls", s.Calls))
+	parts = append(parts, tokens+" tokens in "+plural(s.Calls, "call"))
 	if n := max(s.UnknownTokens, s.UnknownUSD); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d of unknown usage", n))
 	}
-	if s.Unpriced > 0 {
+	if money && s.Unpriced > 0 {
 		parts = append(parts, fmt.Sprintf("%d without a price", s.Unpriced))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func amount(known, charged string, atLeast bool) string {

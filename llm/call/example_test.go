@@ -70,5 +70,5 @@ func ExampleBudget() {
 		err = budget.Spend(llm.Call{Response: llm.Response{CostUSD: "0.004"}})
 	}
 	fmt.Println(err)
-	// Output: call: the budget is used up: $0.012 of $0.01, at least 0 tokens, 3 calls, 3 of unknown usage
+	// Output: call: the budget allows no further call: $0.012 of $0.01, at least 0 tokens in 3 calls, 3 of unknown usage
 }

@@ -198,10 +198,10 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
 	}
 	if r.ID != "" && a.id == "" {
-		a.id = cut(r.ID, maxCode)
+		a.id = r.ID
 	}
 	if r.Model != "" {
-		a.model = cut(r.Model, maxCode)
+		a.model = r.Model
 	}
 	a.count(r.Usage)
 	a.prompt(r.Feedback)
@@ -216,10 +216,10 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 			generated = a.part(p) || generated
 		}
 		if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
-			a.finish = cut(c.Finish, maxCode)
+			a.finish = c.Finish
 		}
 		if c.Message != "" {
-			a.message = cut(c.Message, maxMessage)
+			a.message = c.Message
 		}
 	}
 	if generated {
@@ -261,7 +261,7 @@ func (a *answer) count(raw json.RawMessage) {
 	}
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil {
-		a.warn(fmt.Sprintf("usage is unknown: usageMetadata is %.24q", raw))
+		a.warn("usage is unknown: usageMetadata is no object")
 		a.usage = nil
 		return
 	}
@@ -287,7 +287,7 @@ func (a *answer) prompt(raw json.RawMessage) {
 	}
 	_ = json.Unmarshal(raw, &f) // an odd type is a reason that is not known
 	if f.Reason != "" {
-		a.blocked, a.blockedMessage = cut(f.Reason, maxCode), cut(f.Message, maxMessage)
+		a.blocked, a.blockedMessage = f.Reason, f.Message
 	}
 }
 
@@ -340,7 +340,7 @@ func (a *answer) other(raw json.RawMessage) {
 		switch m.name {
 		case "text", "thought", "thoughtSignature", "partMetadata", "videoMetadata":
 		default:
-			a.warn(fmt.Sprintf("the answer has a part %.40q, which is no text and was left out", m.name))
+			a.warn(fmt.Sprintf("the answer has a part %q, which is no text and was left out", m.name))
 		}
 	}
 }

@@ -24,7 +24,9 @@ type quota struct {
 	Value  string `json:"quotaValue"`
 }
 
-func readDetail(body []byte) detail {
+// readDetail reads an error body. The names of quotas are masked here, before
+// anything cuts them.
+func readDetail(body []byte, mask func(string) string) detail {
 	d := detail{ErrorBody: wire.ReadError(body)}
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -53,6 +55,9 @@ func readDetail(body []byte) detail {
 		case strings.HasSuffix(one.Type, "google.rpc.ErrorInfo") && one.Metadata.Limit != "":
 			d.quotas = append(d.quotas, quota{one.Metadata.Metric, one.Metadata.Limit, one.Metadata.Value})
 		}
+	}
+	for i, q := range d.quotas {
+		d.quotas[i] = quota{mask(q.Metric), mask(q.ID), mask(q.Value)}
 	}
 	return d
 }

@@ -113,11 +113,28 @@ func (x *exchange) hidden() []string {
 	return slices.Clone(x.secrets)
 }
 
-// mask removes the request's keys from the beginning of a text, which is far
-// longer than what is shown of it.
-func (x *exchange) mask(s string) string { return wire.Mask(s[:min(len(s), 16<<10)], x.hidden()...) }
+// maxMasked is how much of a text is masked, in bytes: far more than what is
+// shown of one.
+const maxMasked = 16 << 10
 
-// hide removes the key itself from an answer. A server that sends it back must
+// mask removes the request's keys from the beginning of a text. What is shown
+// is cut after it: half a key would not be found.
+func (x *exchange) mask(s string) string {
+	secrets := x.hidden()
+	if len(s) <= maxMasked {
+		return wire.Mask(s, secrets...)
+	}
+	longest := 0
+	for _, secret := range secrets {
+		for _, form := range wire.Spellings(secret) {
+			longest = max(longest, len(form))
+		}
+	}
+	s = wire.Mask(s[:maxMasked], secrets...)
+	return s[:max(len(s)-longest, 0)] // the beginning of a key may end it
+}
+
+// hide removes the key itself from an answer, and cuts its names. A server that sends it back must
 // not bring it into journals and logs; what looks like some other key stays.
 func (x *exchange) hide(r *llm.Response) {
 	texts := []*string{&r.Text, &r.Reasoning, &r.Refusal, &r.Model, &r.ID, (*string)(&r.Finish)}
@@ -139,6 +156,12 @@ func (x *exchange) hide(r *llm.Response) {
 				}
 			}
 		}
+	}
+	for _, s := range []*string{&r.Model, &r.ID, (*string)(&r.Finish)} {
+		*s = cut(*s, maxCode)
+	}
+	for i := range r.Warnings {
+		r.Warnings[i] = cut(r.Warnings[i], maxMessage)
 	}
 	if found {
 		r.Warnings = append(r.Warnings, "the answer held the key of the request, which was removed")

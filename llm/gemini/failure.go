@@ -43,9 +43,9 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	case errors.As(err, &bad):
 		c.refused(out, ex, bad)
 	case errors.As(err, &blocked):
-		out.Kind, out.Code, out.Message = llm.KindBlocked, ex.mask(blocked.reason), "the prompt was blocked"
+		out.Kind, out.Code, out.Message = llm.KindBlocked, cut(ex.mask(blocked.reason), maxCode), "the prompt was blocked"
 		if blocked.message != "" {
-			out.Message += ": " + blocked.message
+			out.Message += ": " + cut(ex.mask(blocked.message), maxMessage)
 		}
 	case ctx.Err() != nil || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled):
 		out.Kind, out.Err = llm.KindOf(err), err
@@ -74,7 +74,7 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 
 // refused fills out from a body that is an error or no answer at all.
 func (c *Client) refused(out *llm.Error, ex *exchange, bad *badAnswer) {
-	d := readDetail(bad.body)
+	d := readDetail(bad.body, ex.mask)
 	status := ex.status
 	if status == http.StatusOK { // an error sent after the status had gone out
 		status = d.status()
@@ -127,7 +127,7 @@ func called(ex *exchange) string {
 
 // describe says what came instead of an answer.
 func describe(why string, ex *exchange) string {
-	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, cmp.Or(mediaType(ex.head), "none"))
+	s := fmt.Sprintf("%s (status %d, content type %s)", why, ex.status, cmp.Or(cut(ex.mask(mediaType(ex.head)), maxCode), "none"))
 	if e := excerpt(ex.body, ex); e != "" {
 		s += fmt.Sprintf(": %q", e)
 	}
@@ -139,14 +139,14 @@ func mediaType(h http.Header) string {
 	if m, _, err := mime.ParseMediaType(media); err == nil {
 		return m
 	}
-	return cut(media, maxCode)
+	return media
 }
 
 var tags = regexp.MustCompile(`(?s)<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>`)
 
 // excerpt is the beginning of a body's text, HTML tags and keys removed.
 func excerpt(b []byte, ex *exchange) string {
-	s := ex.mask(string(b[:min(len(b), 16<<10)]))
+	s := ex.mask(string(b[:min(len(b), 2*maxMasked)]))
 	if strings.HasPrefix(strings.TrimSpace(s), "<") {
 		s = tags.ReplaceAllString(s, " ")
 	}

@@ -59,15 +59,11 @@ func callsTop(l Limits) int {
 }
 
 // take spaces starts by the rate, as a [quota] does.
-func (a *adaptive) take(now time.Duration, late bool) {
+func (a *adaptive) take(now, late time.Duration) {
 	if a.rate == 0 {
 		return
 	}
-	behind := time.Duration(0)
-	if late {
-		behind = lateness
-	}
-	a.due = max(a.due, now-behind) + a.spacing()
+	a.due = max(a.due, now-late) + a.spacing()
 }
 
 func (a *adaptive) giveBack() { a.due -= a.spacing() }

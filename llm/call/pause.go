@@ -30,7 +30,8 @@ type pause struct {
 	count int
 	// asked is what the provider stated; 0 if it did not.
 	asked time.Duration
-	err   error // the rate limit itself
+	err   error  // the rate limit itself
+	text  string // its words for other processes; "" until they are needed
 }
 
 // stated is how long a rate limit's answer asks to wait: its Retry-After, else
@@ -65,7 +66,7 @@ func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 	case g.gen == p.gen: // nobody has reported this one yet
 		s.share.dirty = true
 		p.gen++
-		p.asked, p.err = wait, err
+		p.asked, p.err, p.text = wait, err, ""
 		if !ok {
 			p.asked, wait = 0, s.limits.cooldown(p.count+1)
 		}
@@ -80,7 +81,7 @@ func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 		return wait
 	case ok && now+wait > p.until:
 		s.share.dirty = true
-		p.until, p.asked, p.err = now+wait, wait, err
+		p.until, p.asked, p.err, p.text = now+wait, wait, err, ""
 		s.dismiss(now)
 	}
 	return 0

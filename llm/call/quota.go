@@ -8,7 +8,7 @@ import "time"
 const (
 	// never lies before all times, and leaves room for sums.
 	never = -1 << 61 * time.Nanosecond
-	// lateness is how much of a timer's lateness is made good. Timers come up
+	// lateness is the most of a timer's lateness that is made good. Timers come up
 	// to a millisecond late on a quiet machine, which would cost a limit of
 	// 6,000 requests a minute a tenth. The window keeps the limit exact.
 	lateness = 100 * time.Millisecond
@@ -35,8 +35,8 @@ type quota struct {
 
 // newQuota returns a quota of perMin, of which extra may go at once.
 func newQuota(perMin, extra int64) quota {
-	q := quota{perMin: perMin, most: perMin + extra, provider: never}
-	q.burst = q.cost(extra)
+	q := quota{perMin: perMin, most: perMin + extra, due: never, provider: never}
+	q.burst = time.Duration(extra) * q.cost(1)
 	return q
 }
 
@@ -64,16 +64,12 @@ func (q *quota) ready(n, spent int64, leaves time.Duration) time.Duration {
 	return at
 }
 
-// take starts n. late says that the start has waited for due.
-func (q *quota) take(now time.Duration, n int64, late bool) {
+// take starts n, which a timer has woken so late.
+func (q *quota) take(now time.Duration, n int64, late time.Duration) {
 	if q.perMin == 0 {
 		return
 	}
-	behind := q.burst
-	if late {
-		behind = max(behind, lateness)
-	}
-	q.due = max(q.due, now-behind) + q.cost(n)
+	q.due = max(q.due, now-max(q.burst, late)) + q.cost(n)
 	if q.provider != never {
 		q.provider = max(q.provider, now-time.Minute) + q.cost(n)
 	}
@@ -106,6 +102,9 @@ type quotas struct {
 
 func newQuotas(l Limits) quotas {
 	q := quotas{window: window{grain: time.Minute >> 16}}
+	if l.Share != "" {
+		q.window.grain = shareGrain
+	}
 	q.limit(int64(l.RPM), int64(l.TPM), l.Burst)
 	return q
 }
@@ -115,16 +114,21 @@ func (q *quotas) limit(rpm, tpm int64, burst time.Duration) {
 	part := func(perMin int64) int64 {
 		return perMin * int64(burst/time.Millisecond) / int64(time.Minute/time.Millisecond)
 	}
-	if rpm > 0 && rpm != q.requests.perMin {
-		due := q.requests.due
-		q.requests = newQuota(rpm, max(part(rpm)-1, 0)) // one may go at once anyway
-		q.requests.due = due
+	if rpm > 0 {
+		q.requests.change(newQuota(rpm, max(part(rpm)-1, 0))) // one may go at once anyway
 	}
-	if tpm > 0 && tpm != q.tokens.perMin {
-		due := q.tokens.due
-		q.tokens = newQuota(tpm, part(tpm))
-		q.tokens.due = due
+	if tpm > 0 {
+		q.tokens.change(newQuota(tpm, part(tpm)))
 	}
+}
+
+// change makes q another limit. What is due stays: a provider whose models
+// have limits of their own states now this one and now that.
+func (q *quota) change(to quota) {
+	if q.perMin > 0 {
+		to.due, to.provider = q.due, q.provider
+	}
+	*q = to
 }
 
 // none reports that nothing is limited, so that nothing need be counted.
@@ -140,7 +144,7 @@ func (q *quotas) ready(now time.Duration, tokens int64) time.Duration {
 	return max(q.requests.ready(1, q.window.requests, leaves), q.tokens.ready(tokens, q.window.tokens, leaves))
 }
 
-func (q *quotas) take(now time.Duration, tokens int64, late bool) {
+func (q *quotas) take(now time.Duration, tokens int64, late time.Duration) {
 	if q.none() {
 		return
 	}

@@ -2,12 +2,9 @@ package call
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/goevals/evals/llm"
 )
 
 // A Scope is who shares a quota: an account, a key, a server. All calls that go
@@ -61,31 +58,11 @@ type Waits struct {
 // Total is the sum.
 func (w Waits) Total() time.Duration { return w.Pause + w.Limit + w.Slot }
 
-// A grant is one admitted call. end must be called exactly once.
-type grant struct {
-	scope   *Scope
-	at      time.Duration // when it started
-	tokens  int64         // reserved
-	gen     uint64        // of the pause that was the last one then
-	nth     int64         // of the scope's starts, and the tokens charged by then
-	charged int64
-	over    bool
-}
-
-// An outcome is what an admitted call came to.
-type outcome struct {
-	// sent is false if nothing left the process: all is given back.
-	sent bool
-	// resp and err are what the call returned. Unknown usage keeps the
-	// estimate; a replayed answer gives all back.
-	resp llm.Response
-	err  error
-}
-
 // begin returns the present time. With mu held, as in all that follows.
 func (s *Scope) begin() time.Duration {
 	if s.epoch.IsZero() {
 		s.epoch = time.Now()
+		s.wakeAt = forever
 		s.quotas, s.adaptive = newQuotas(s.limits), newAdaptive(s.limits)
 		s.share.init(s.limits)
 		return 0
@@ -168,7 +145,7 @@ func (s *Scope) place(ctx context.Context, tokens int64, now time.Duration, firs
 	}
 	if first {
 		if to, _ := s.next(tokens, now); to == ready {
-			return s.start(tokens, now, false), nil, nil
+			return s.start(tokens, now, 0), nil, nil
 		}
 	}
 	deadline := s.deadline(ctx)
@@ -196,16 +173,16 @@ func (s *Scope) deadline(ctx context.Context) time.Duration {
 // gave everything back and nobody stood before it; nil if it may.
 func (s *Scope) hopeless(deadline, now time.Duration) error {
 	for _, l := range []struct {
-		q        *quota
-		returns  int64
-		whatever string
+		q       *quota
+		returns int64
+		of      string
 	}{{&s.quotas.requests, int64(s.inFlight), "requests"}, {&s.quotas.tokens, s.reserved, "tokens"}} {
 		if l.q.perMin == 0 {
 			continue
 		}
 		if at := l.q.due - l.q.cost(l.returns); at > now && at >= deadline {
 			return fmt.Errorf("%w: the limit of %d %s a minute allows the next call in %v, and this one has %v",
-				ErrNoTime, l.q.perMin, l.whatever, shortly(at-now), shortly(max(deadline-now, 0)))
+				ErrNoTime, l.q.perMin, l.of, shortly(at-now), shortly(max(deadline-now, 0)))
 		}
 	}
 	return nil
@@ -232,8 +209,8 @@ func (s *Scope) next(tokens int64, now time.Duration) (stage, time.Duration) {
 	return ready, now
 }
 
-// start takes all that a call needs. late says that it has waited for a limit.
-func (s *Scope) start(tokens int64, now time.Duration, late bool) *grant {
+// start takes all that a call needs. late is how late it was woken.
+func (s *Scope) start(tokens int64, now, late time.Duration) *grant {
 	s.inFlight++
 	s.reserved += tokens
 	s.starts++
@@ -267,7 +244,13 @@ func (s *Scope) giveBack(g *grant) {
 // ends what open began; err is open's.
 func (s *Scope) serve(now time.Duration, err error) {
 	s.watch.turn(now, s.watch.stage)
-	late := s.watch.stage == forLimit
+	late := time.Duration(0)
+	if now >= s.wakeAt {
+		if s.watch.stage == forLimit {
+			late = min(now-s.wakeAt, lateness)
+		}
+		s.wakeAt = forever // it has come
+	}
 	to, at := ready, time.Duration(forever)
 	var first, last *waiter // of those who start
 	for w := s.line.front; w != nil && err == nil; w = s.line.front {
@@ -275,7 +258,7 @@ func (s *Scope) serve(now time.Duration, err error) {
 			break
 		}
 		s.line.leave(w)
-		w.grant, w.waits = s.start(w.tokens, now, late && w.since < now), s.watch.waits(w.before)
+		w.grant, w.waits = s.start(w.tokens, now, late), s.watch.waits(w.before)
 		if last == nil {
 			first = w
 		} else {
@@ -324,7 +307,7 @@ func (s *Scope) wake(at, now time.Duration) {
 	case at == forever:
 		if s.timer != nil {
 			s.timer.Stop()
-			s.timer = nil
+			s.timer, s.wakeAt = nil, forever
 		}
 	case s.timer == nil:
 		s.wakeAt = at
@@ -338,7 +321,6 @@ func (s *Scope) wake(at, now time.Duration) {
 func (s *Scope) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.wakeAt = never
 	now := s.begin()
 	s.serve(now, s.open(now))
 }
@@ -378,124 +360,4 @@ func (s *Scope) claim(ctx context.Context, w *waiter) (*grant, error) {
 	}
 	s.serve(now, broken)
 	return nil, err
-}
-
-// end settles the call with the scope: gives the slot back, corrects the
-// tokens, and on a rate limit pauses the scope. It returns how long this call's
-// own next try must wait beside what admit will see: the stale report's
-// Retry-After.
-func (g *grant) end(o outcome) time.Duration {
-	s := g.scope
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if g.over {
-		panic("call: a grant was ended twice")
-	}
-	g.over = true
-	now := s.begin()
-	err := s.open(now)
-	wait := s.settle(g, o, now)
-	s.serve(now, err)
-	return wait
-}
-
-func (s *Scope) settle(g *grant, o outcome, now time.Duration) (wait time.Duration) {
-	kind := llm.KindOf(o.err)
-	counted := o.sent && !o.resp.Replayed
-	good := counted && letIn(kind)
-	if counted {
-		s.inFlight--
-		s.reserved -= g.tokens
-		s.charge(g, o)
-		s.pacer.ended(g, true, good && g.gen == s.pause.gen)
-	} else {
-		s.giveBack(g)
-	}
-	switch {
-	case kind.Fatal(): // a missing key is found before anything is sent
-		s.adaptive.failed()
-		if s.trip.fatal(kind, o.err) {
-			s.stop(now)
-		}
-	case !counted:
-	case kind == llm.KindRateLimit:
-		return s.limited(g, o.err, now)
-	case !good:
-		s.adaptive.failed()
-	default:
-		if o.err == nil {
-			s.trip.success()
-		}
-		// What started before the last pause says nothing of the time since.
-		if g.gen == s.pause.gen {
-			s.adaptive.succeeded(s.limits)
-			if s.pause.count > 0 {
-				s.pause.count = 0
-				s.share.dirty = true
-			}
-		}
-	}
-	return 0
-}
-
-// letIn reports that a call with this end was not too much for the provider: it
-// was answered, or refused for what it asked.
-func letIn(kind llm.ErrorKind) bool {
-	switch kind {
-	case "", llm.KindBadRequest, llm.KindContext, llm.KindBlocked, llm.KindIncomplete, llm.KindBadResponse, llm.KindUnusable:
-		return true
-	}
-	return false
-}
-
-// charge corrects what a call that ended was thought to take, and takes in what
-// the provider said of its limits.
-func (s *Scope) charge(g *grant, o outcome) {
-	usage, limits := o.resp.Usage, o.resp.RateLimit
-	var e *llm.Error
-	if o.err != nil && errors.As(o.err, &e) {
-		if !usage.Known {
-			usage = e.Usage
-		}
-		if e.RateLimit != nil {
-			limits = e.RateLimit
-		}
-	}
-	if limits != nil {
-		s.observe(g, limits)
-	}
-	if !usage.Known {
-		return
-	}
-	if o.err == nil {
-		s.expect.learn(usage.Output)
-	}
-	if took := max(usage.Input+usage.Output, 0); took != g.tokens && s.quotas.tokens.perMin > 0 {
-		s.quotas.correct(g.at, g.tokens, took, false)
-		s.charged += took - g.tokens
-		s.share.dirty = true
-	}
-}
-
-func (s *Scope) observe(g *grant, l *llm.RateLimit) {
-	if s.limits.Adaptive == AdaptAuto {
-		s.quotas.limit(unset(s.limits.RPM, l.Requests.Limit), unset(s.limits.TPM, l.Tokens.Limit), s.limits.Burst)
-	}
-	if left := l.Requests.Remaining; left != nil {
-		s.quotas.requests.observe(*left, g.at, s.starts-g.nth)
-		s.share.dirty = true
-	}
-	if left := l.Tokens.Remaining; left != nil {
-		s.quotas.tokens.observe(*left, g.at, s.charged-g.charged)
-		s.share.dirty = true
-	}
-}
-
-// unset is the limit that the provider stated where none is configured; 0 if
-// there is none to take.
-func unset(configured int, stated *int64) int64 {
-	if configured > 0 || stated == nil || *stated <= 0 {
-		return 0
-	}
-	return min(*stated, maxPerMinute)
 }

@@ -150,9 +150,10 @@ func (b *Bound) up() bool {
 	return time.Until(b.end) <= 0
 }
 
-// expired reports whether it has ended because its own time was up.
+// expired reports whether its own time was up, and nothing else ended it. Its
+// timer may be about to fire in this very moment.
 func (b *Bound) expired() bool {
-	if b.Err() != context.DeadlineExceeded {
+	if err := b.Err(); err != nil && err != context.DeadlineExceeded {
 		return false
 	}
 	b.mu.Lock()

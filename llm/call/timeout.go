@@ -48,11 +48,11 @@ func (e *timeoutError) Is(target error) bool {
 
 func (e *timeoutError) Unwrap() error { return e.cause }
 
-// ended returns whose time was up, if ctx has ended by one that is known. The
-// furthest out counts: where the item's time is up, it does not matter that
+// ended returns whose time above a call is up; nil if none is that has a name.
+// The furthest out counts: where the item's time is up, it does not matter that
 // the attempt's is too.
 func ended(ctx context.Context) (which error) {
-	if ctx.Err() != context.DeadlineExceeded {
+	if err := ctx.Err(); err != nil && err != context.DeadlineExceeded {
 		return nil
 	}
 	above := ctx // all Bounds
@@ -66,7 +66,8 @@ func ended(ctx context.Context) (which error) {
 		}
 		above = b.parent
 	}
-	if above.Err() == context.DeadlineExceeded {
+	// Its timer may be about to fire too.
+	if end, ok := above.Deadline(); above.Err() == context.DeadlineExceeded || ok && time.Until(end) <= 0 {
 		return ErrRunTimeout
 	}
 	return which

@@ -71,7 +71,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if err == io.EOF {
 		b.watch.End(at)
-		if !b.watch.Whole() {
+		if b.call.status < 300 && !b.watch.Whole() {
 			err = ErrIncomplete
 		}
 	}

@@ -22,7 +22,8 @@ const (
 // An ErrorBody is what the body of a failed answer says, whichever shape it
 // has: {"error":{…}}, {"error":"text"}, [{"error":…}],
 // {"object":"error","message":…}, {"detail":…}, {"message":…}, {"errors":[…]},
-// {"type":"error","error":…}. The zero value says nothing. The texts are the
+// {"type":"error","error":…}, {"choices":[{"error":…}]}, and a whole body inside
+// of a message. The zero value says nothing. The texts are the
 // server's: mask and cut them before they are shown.
 type ErrorBody struct {
 	Message string
@@ -84,6 +85,14 @@ func (e *ErrorBody) object(m map[string]any, depth int) {
 	for _, name := range []string{"error", "response"} { // response: of response.failed
 		if inner, ok := m[name]; ok && inner != nil && inner != false {
 			e.read(inner, depth+1)
+		}
+	}
+	if list, ok := m["choices"].([]any); ok { // OpenRouter's place for an upstream's failure
+		for _, ch := range list {
+			if ch, ok := ch.(map[string]any); ok && ch["error"] != nil {
+				e.read(ch["error"], depth+1)
+				break
+			}
 		}
 	}
 	for _, name := range []string{"message", "Message", "detail", "msg", "errors", "error_description"} {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -342,74 +340,6 @@ func TestReplayedTiming(t *testing.T) {
 	assert.True(t, got.Replayed)
 	assert.Equal(t, 300*time.Millisecond, got.Timing.FirstToken)
 	assert.Equal(t, 2*time.Second, got.Timing.Total, "[DONE] is the end, not the connection's")
-}
-
-// TestStreamsReuseConnections is the reason for the drain: SDKs close at
-// [DONE], a moment before the body's end, and net/http then drops the
-// connection.
-func TestStreamsReuseConnections(t *testing.T) {
-	const calls = 20
-	dials := func(t *testing.T, wrap func(http.RoundTripper) http.RoundTripper) int64 {
-		var n atomic.Int64
-		read := make(chan struct{}, 1) // the client has come to [DONE]
-		srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, llmtest.Text("a")+llmtest.Finish("stop")+llmtest.Done)
-			w.(http.Flusher).Flush()
-			<-read
-			tick := time.NewTimer(time.Millisecond) // servers end the body a moment later
-			<-tick.C
-		}))
-		srv.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-			if s == http.StateNew {
-				n.Add(1)
-			}
-		}
-		srv.Start()
-		defer srv.Close()
-		defer close(read) // Close waits for handlers
-		base := &http.Transport{}
-		defer base.CloseIdleConnections()
-		client := &http.Client{Transport: wrap(base)}
-		for range calls {
-			resp, err := client.Post(srv.URL+"/v1/chat/completions", "application/json", strings.NewReader("{}"))
-			require.NoError(t, err)
-			buf := make([]byte, 4096)
-			for got := ""; !strings.Contains(got, "[DONE]"); {
-				k, err := resp.Body.Read(buf)
-				require.NoError(t, err)
-				got += string(buf[:k])
-			}
-			read <- struct{}{}
-			resp.Body.Close()
-		}
-		return n.Load()
-	}
-	bare := dials(t, func(rt http.RoundTripper) http.RoundTripper { return rt })
-	wired := dials(t, func(rt http.RoundTripper) http.RoundTripper { return wire.Transport{Base: rt} })
-	t.Logf("%d streamed calls: %d dials bare, %d over wire", calls, bare, wired)
-	assert.LessOrEqual(t, wired, int64(3), "one, but for moments that a busy machine makes long")
-	assert.Greater(t, bare, 2*wired, "without the drain most calls dial anew; if this fails, net/http has learnt it")
-}
-
-func TestDrainIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		rt := memory(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "text/event-stream")
-			fmt.Fprint(w, llmtest.Done)
-			w.(http.Flusher).Flush()
-			<-r.Context().Done() // a server that never ends the body
-		})
-		req, err := http.NewRequestWithContext(t.Context(), "POST", chatURL, nil)
-		require.NoError(t, err)
-		resp, err := rt.RoundTrip(req)
-		require.NoError(t, err)
-		_, err = resp.Body.Read(make([]byte, 100))
-		require.NoError(t, err)
-		start := time.Now()
-		resp.Body.Close()
-		assert.Equal(t, 50*time.Millisecond, time.Since(start))
-	})
 }
 
 func TestCloseWithoutReading(t *testing.T) {

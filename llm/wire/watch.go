@@ -153,9 +153,12 @@ func (w *Watch) End(at time.Duration) {
 	case eventBody:
 		w.split.flush(func(ev Event) { w.event(ev, at) })
 	case arrayBody:
-		if !w.array.opened { // an error, in one object
+		switch {
+		case w.array.plain: // an error, in one object
 			w.json = w.array.value
 			w.plain()
+		case !w.array.opened:
+			w.s.Stream = true // of nothing
 		}
 	case jsonBody:
 		w.plain()

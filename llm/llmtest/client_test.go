@@ -69,3 +69,47 @@ func byClient(t *testing.T, f llmtest.Fault, api llmtest.API, newOn func(*testin
 	defer cancel()
 	require.NoError(t, s.Quiet(later), "nothing is left open")
 }
+
+// TestWaitsByClient: how long a rate limit asks to wait, as both clients read
+// it; -1 where it does not say.
+func TestWaitsByClient(t *testing.T) {
+	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
+	const none = -1
+	for _, r := range []struct {
+		fault          string
+		openai, gemini time.Duration
+	}{
+		{llmtest.FaultRateLimit, none, none},
+		{llmtest.FaultRateLimitZero, 0, 0},
+		{llmtest.FaultRateLimitSeconds, 2 * time.Second, 2 * time.Second},
+		{llmtest.FaultRateLimitFraction, 1500 * time.Millisecond, 1500 * time.Millisecond},
+		{llmtest.FaultRateLimitMillis, 500 * time.Millisecond, 500 * time.Millisecond},
+		{llmtest.FaultRateLimitDate, 3 * time.Second, 3 * time.Second},
+		{llmtest.FaultRateLimitRFC850, 3 * time.Second, 3 * time.Second},
+		{llmtest.FaultRateLimitPast, 0, 0},
+		{llmtest.FaultRateLimitGarbage, none, none},
+		{llmtest.FaultRateLimitReset, 2 * time.Second, none},
+		{llmtest.FaultRateLimitHour, time.Hour, time.Hour},
+		{llmtest.FaultMinuteQuota, 2 * time.Second, 2 * time.Second},
+	} {
+		for api, want := range map[llmtest.API]time.Duration{llmtest.OpenAI: r.openai, llmtest.Gemini: r.gemini} {
+			t.Run(r.fault+"/"+string(api), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &llmtest.Server{Rules: []llmtest.Rule{{Faults: llmtest.Named(r.fault)}}}
+					m := overOpenAI(t, s)
+					if api == llmtest.Gemini {
+						m = overGemini(t, s)
+					}
+					_, err := m.Generate(t.Context(), llm.Prompt("q"))
+					var e *llm.Error
+					require.ErrorAs(t, err, &e)
+					got := time.Duration(none)
+					if e.RetryAfter != nil {
+						got = *e.RetryAfter
+					}
+					assert.Equal(t, want, got)
+				})
+			})
+		}
+	}
+}

@@ -24,7 +24,8 @@ type Counts struct {
 	// Limited were refused by Limits, Rejected for their key, path or body: the
 	// latter are not in Calls.
 	Limited, Rejected int
-	// Canceled were given up by the caller before the answer's end.
+	// Canceled were given up by the caller before the server had said all that
+	// it had to say, or before Reply.Raw had returned.
 	Canceled int
 	// InFlight are being answered now; Peak is the most there were at once.
 	InFlight, Peak int
@@ -43,7 +44,7 @@ type Counts struct {
 
 // Counts returns the counts so far.
 func (s *Server) Counts() Counts {
-	open := s.Memory().OpenBodies()
+	open := s.memory.OpenBodies()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.counts

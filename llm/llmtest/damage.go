@@ -114,6 +114,7 @@ func (d *Damage) drip(w http.ResponseWriter, r *http.Request, b []byte) bool {
 func (d *Damage) send(w http.ResponseWriter, r *http.Request, a *scripted, body []byte) bool {
 	half := body[:len(body)/2]
 	a.sent = len(a.thoughts) + len(a.tokens) // all were generated
+	a.over = d.Then != EndHang
 	switch d.Then {
 	case EndError:
 		_, v := a.failure(failed)

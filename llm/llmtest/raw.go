@@ -63,6 +63,16 @@ func Finish(reason string) string {
 	return fmt.Sprintf("data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%s}]}\n\n", quote(reason))
 }
 
+// GeminiText is [Text] for a stream of Gemini's.
+func GeminiText(s string) string {
+	return fmt.Sprintf("data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":%s}],\"role\":\"model\"},\"index\":0}]}\r\n\r\n", quote(s))
+}
+
+// GeminiFinish is [Finish] for a stream of Gemini's; nothing follows it.
+func GeminiFinish(reason string) string {
+	return fmt.Sprintf("data: {\"candidates\":[{\"finishReason\":%s,\"index\":0}]}\r\n\r\n", quote(reason))
+}
+
 // Done ends a stream, for use with [Stream].
 const Done = "data: [DONE]\n\n"
 

@@ -50,17 +50,17 @@ func Storm(from, length time.Duration) Rule {
 func (r Rule) check() error {
 	switch {
 	case len(r.Faults) == 0:
-		return errors.New("Faults is empty: name at least one, as in Named(FaultHang)")
+		return errors.New("field Faults is empty: name at least one, as in Named(FaultHang)")
 	case !(r.Probability >= 0 && r.Probability <= 1):
-		return fmt.Errorf("Probability is %v: want 0 to 1", r.Probability)
+		return fmt.Errorf("field Probability is %v: want 0 to 1", r.Probability)
 	case r.From < 0 || r.For < 0:
-		return fmt.Errorf("From is %v and For is %v: want neither below 0", r.From, r.For)
+		return fmt.Errorf("field From is %v and For is %v: want neither below 0", r.From, r.For)
 	case r.Tries < 0 || r.Limit < 0:
-		return fmt.Errorf("Tries is %d and Limit is %d: want neither below 0", r.Tries, r.Limit)
+		return fmt.Errorf("field Tries is %d and Limit is %d: want neither below 0", r.Tries, r.Limit)
 	}
 	for _, n := range r.Calls {
 		if n < 1 {
-			return fmt.Errorf("Calls has %d: calls are counted from 1", n)
+			return fmt.Errorf("field Calls has %d: calls are counted from 1", n)
 		}
 	}
 	for _, f := range r.Faults {
@@ -105,18 +105,20 @@ func (s *Server) fault(c Chat, age time.Duration) *Fault {
 		if !r.holds(c, age) {
 			continue
 		}
-		fits := slices.DeleteFunc(slices.Clone(r.Faults), func(f Fault) bool { return !f.fits(c) })
-		if len(fits) == 0 {
-			continue
+		first := 0
+		if r.Probability > 0 || len(r.Faults) > 1 {
+			luck := s.draw(saltRule+i, c)
+			if r.Probability > 0 && luck.Float64() >= r.Probability {
+				continue
+			}
+			first = luck.IntN(len(r.Faults))
 		}
-		luck := s.draw(saltRule+i, c)
-		if r.Probability > 0 && luck.Float64() >= r.Probability {
-			continue
+		for n := range r.Faults { // from the drawn one on, so that one that does not fit moves no other
+			f := &r.Faults[(first+n)%len(r.Faults)]
+			if f.fits(c) && s.spend(i, r.Limit) {
+				return f
+			}
 		}
-		if !s.spend(i, r.Limit) {
-			continue
-		}
-		return &fits[luck.IntN(len(fits))]
 	}
 	return nil
 }

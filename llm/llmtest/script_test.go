@@ -110,8 +110,8 @@ func TestBadServers(t *testing.T) {
 		name, want string
 		server     *llmtest.Server
 	}{
-		{"no fault", "Rules[0]: Faults is empty", &llmtest.Server{Rules: []llmtest.Rule{{}}}},
-		{"probability", "Rules[1]: Probability is 2", &llmtest.Server{Rules: []llmtest.Rule{{Faults: hang}, {Faults: hang, Probability: 2}}}},
+		{"no fault", "Rules[0]: field Faults is empty", &llmtest.Server{Rules: []llmtest.Rule{{}}}},
+		{"probability", "Rules[1]: field Probability is 2", &llmtest.Server{Rules: []llmtest.Rule{{Faults: hang}, {Faults: hang, Probability: 2}}}},
 		{"no number", "Probability is NaN", &llmtest.Server{Rules: []llmtest.Rule{{Faults: hang, Probability: math.NaN()}}}},
 		{"call 0", "counted from 1", &llmtest.Server{Rules: []llmtest.Rule{{Faults: hang, Calls: []int{0}}}}},
 		{"time", "From is -1s", &llmtest.Server{Rules: []llmtest.Rule{{Faults: hang, From: -time.Second}}}},

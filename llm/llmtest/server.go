@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -47,10 +48,10 @@ type Server struct {
 	counts             Counts
 	memory             Memory
 	store              store
-	changed            chan struct{} // closed at the next change, if somebody waits
-	epoch              time.Time     // of the first call
-	tries              map[uint64]int
-	spent              map[int]int // rule → how often it has held, if it has a limit
+	changed            chan struct{}  // closed at the next change, if somebody waits
+	epoch              time.Time      // of the first call
+	tries              map[uint64]int // what was asked → how often, kept for good
+	spent              map[int]int    // rule → how often it has held, if it has a limit
 	received, admitted window
 	running            int // admitted calls in flight
 }
@@ -118,9 +119,9 @@ func has(path, element string) bool {
 }
 
 func (s *Server) keyed(r *http.Request) bool {
+	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for _, k := range []string{
-		strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "),
-		r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"),
+		bearer, r.Header.Get("Api-Key"), r.Header.Get("X-Goog-Api-Key"), r.URL.Query().Get("key"),
 	} {
 		if k == s.Key {
 			return true
@@ -174,8 +175,8 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 	}
 	came := time.Now()
 	age := s.begin(&c, came)
-	admitted, whole := false, false
-	defer func() { s.end(admitted, !whole && r.Context().Err() != nil) }()
+	admitted, over := false, false
+	defer func() { s.end(admitted, !over && r.Context().Err() != nil) }()
 	fault := s.fault(c, age)
 	if fault != nil && (fault.Answer != nil || fault.storm > 0) {
 		s.answerFault(w, r, c, fault)
@@ -195,7 +196,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 		s.answerFault(w, r, c, fault)
 		return
 	}
-	whole = s.answer(w, r, c, edited(c, reply, fault), fault, came)
+	over = s.answer(w, r, c, edited(c, reply, fault), fault, came)
 }
 
 // enter lets a call in, if Limits does.
@@ -265,9 +266,9 @@ func (s *Server) answerFault(w http.ResponseWriter, r *http.Request, c Chat, f *
 	busy(max(time.Until(over), time.Millisecond)).write(w, c.API)
 }
 
-// answer answers a call that nothing stopped, and reports whether it went out
-// to its end.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Reply, fault *Fault, came time.Time) (whole bool) {
+// answer answers a call that nothing stopped, and reports whether all went out
+// that was to go out.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Reply, fault *Fault, came time.Time) (over bool) {
 	switch {
 	case fault != nil:
 		s.countFault(fault.Name)
@@ -277,6 +278,10 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Re
 	if reply.Raw != nil {
 		reply.Raw(w, r)
 		return false
+	}
+	if reply.Usage != nil && !json.Valid(reply.Usage) {
+		problem{status: http.StatusInternalServerError, message: fmt.Sprintf("llmtest: Reply.Usage is no JSON: %.80q", reply.Usage)}.write(w, c.API)
+		return true
 	}
 	s.limitHeader(w.Header(), c.API, came)
 	if reply.Blocked != "" && c.API == OpenAI {
@@ -293,11 +298,14 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Re
 	}
 	a.pace = s.newPace(a)
 	s.charge(came, a.usage.Input, a.usage.Output)
+	whole := false
 	defer func() { s.settle(a, whole) }() // an answer may end in a panic: see EndReset
 	if c.Stream {
-		return a.stream(w, r)
+		whole = a.stream(w, r)
+	} else {
+		whole = a.whole(w, r)
 	}
-	return a.whole(w, r)
+	return whole || a.over
 }
 
 // serveCount counts the tokens of a Gemini request.

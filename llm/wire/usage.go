@@ -208,7 +208,7 @@ func checkUsage(u llm.Usage) (llm.Usage, []string) {
 		warns = append(warns, fmt.Sprintf("usage reports %d tokens written to a cache of %d that were not cached: taken as %d", u.CacheWrite, most, most))
 		u.CacheWrite = most
 	}
-	if false {
+	if u.CacheWriteHour > u.CacheWrite {
 		warns = append(warns, fmt.Sprintf("usage reports %d tokens cached for an hour of %d written: taken as %d", u.CacheWriteHour, u.CacheWrite, u.CacheWrite))
 		u.CacheWriteHour = u.CacheWrite
 	}

@@ -114,6 +114,7 @@ func TestEntryInBatch(t *testing.T) {
 		{"cached not given", "the ordinary price of cached input", prices{"in": "2", "cached_in": "0.2", "out": "4", "batch_in": "1", "batch_out": "2"}, known(1000000, 1000000, 0, 0), "0.2"},
 		{"cached given", "rounded by the provider, not half", prices{"in": "2.5", "cached_in": "0.25", "out": "4", "batch_in": "1.25", "batch_cached_in": "0.13", "batch_out": "2"}, known(1000000, 1000000, 0, 0), "0.13"},
 		{"tier", "long prompts have batch rates of their own", prices{"in": "2", "out": "4", "in_above_200k": "4", "cached_in": "0.2", "cached_in_above_200k": "0.4", "batch_in": "1", "batch_out": "2", "batch_in_above_200k": "2"}, known(1000000, 500000, 1000000, 0), "3.2"},
+		{"thresholds of batches alone", "each counts, in any order of the keys", prices{"in": "9", "out": "9", "in_above_300k": "10", "batch_in": "1", "batch_out": "1", "batch_in_above_100k": "2", "batch_in_above_200k": "3", "batch_in_above_250k": "4", "batch_in_above_400k": "5", "batch_in_above_500k": "6", "batch_in_above_600k": "7"}, known(1000000, 0, 0, 0), "7"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			b, ok := entry(t, row.prices).InBatch()
@@ -186,6 +187,11 @@ func TestPeak(t *testing.T) {
 		require.True(t, ok)
 		assert.Equal(t, row.want, usd.String(), row.reason)
 	}
+	e = price.Entry{Rates: price.PerMillion("1", "", "1"), Peak: &price.Peak{Factor: usd("2"), Weekdays: true, Windows: []price.Window{{From: 0, To: 24 * time.Hour}}}}
+	friday, ok := e.At(at("2026-11-28 03:00:00 +0800")).Cost(known(1000000, 0, 0, 0))
+	require.True(t, ok)
+	assert.Equal(t, "2", friday.String(), "where it is Saturday already, it is Friday in UTC")
+
 	e = entry(t, prices{"in": "1", "in_above_200k": "2", "out": "3", "batch_in": "0.5", "batch_out": "1.5", "batch_in_above_200k": "1", "cache_write": "4"})
 	e.Peak = &price.Peak{Factor: usd("3"), Windows: []price.Window{{From: 0, To: 24 * time.Hour}}}
 	now := e.At(at("2026-11-27 09:00:00 +0800"))

@@ -83,30 +83,40 @@ type priceSet struct{ standard, batch map[int64]part }
 
 var suffixed = regexp.MustCompile(`^(.+)_above_([0-9]{1,9})(k?)$`)
 
+// split is a name without its suffix, and the threshold in it; 0 if it has none.
+func split(name string) (key string, above int64) {
+	if !strings.Contains(name, "_above_") {
+		return name, 0
+	}
+	m := suffixed.FindStringSubmatch(name)
+	if m == nil {
+		return name, 0
+	}
+	n, _ := strconv.ParseInt(m[2], 10, 64) // at most nine digits
+	if m[3] == "k" {
+		n *= 1000
+	}
+	return m[1], n
+}
+
 // isPrice reports a name that set takes.
 func isPrice(name string) bool {
-	if m := suffixed.FindStringSubmatch(name); m != nil {
-		name = m[1]
-	}
-	return slices.Contains(keys, strings.TrimPrefix(name, "batch_"))
+	key, _ := split(name)
+	return slices.Contains(keys, strings.TrimPrefix(key, "batch_"))
 }
 
 // set reads one price, for prompts above so many tokens; the name may raise the
 // threshold.
 func (s *priceSet) set(name, text string, above int64) error {
-	key := name
-	if m := suffixed.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.ParseInt(m[2], 10, 64) // at most nine digits
-		if m[3] == "k" {
-			n *= 1000
-		}
+	key, n := split(name)
+	if key != name {
 		if above != 0 {
 			return errors.New("the row has a threshold in above already")
 		}
 		if n == 0 {
 			return errors.New("want a threshold of more than 0 tokens")
 		}
-		key, above = m[1], n
+		above = n
 	}
 	to := &s.standard
 	if k, ok := strings.CutPrefix(key, "batch_"); ok {

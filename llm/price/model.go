@@ -1,6 +1,9 @@
 package price
 
-import "strings"
+import (
+	"iter"
+	"strings"
+)
 
 // providers are the names under which tools know who bills; the first is ours.
 var providers = [][]string{
@@ -40,27 +43,33 @@ func canonical(provider string) string {
 // readings are the ways to read an id, longest first: as it stands, then
 // without the prefixes that APIs and gateways put before it. provider is empty
 // where the id does not say.
-func readings(id string) (all []reading) {
-	all = append(all, reading{"", id})
-	// Gemini API and Vertex AI name resources by path. A tuned model or an
-	// endpoint has another path, and is not the model it came from.
-	if rest, ok := strings.CutPrefix(id, "models/"); ok {
-		return append(all, reading{"google", rest})
-	}
-	path := strings.Split(id, "/")
-	if len(path) == 8 && path[0] == "projects" && path[2] == "locations" {
-		path = path[4:]
-	}
-	if len(path) == 4 && path[0] == "publishers" && path[2] == "models" {
-		if path[1] != "google" {
-			return all // others' models cost on Vertex AI what Vertex AI says
+func readings(id string) iter.Seq[reading] {
+	return func(yield func(reading) bool) {
+		if !yield(reading{"", id}) {
+			return
 		}
-		return append(all, reading{"google", path[3]})
+		before, rest, ok := strings.Cut(id, "/")
+		if !ok || before == "" {
+			return
+		}
+		switch before {
+		// Gemini API and Vertex AI name resources by path. A tuned model or an
+		// endpoint has another path, and is not the model it came from. Others'
+		// models cost on Vertex AI what Vertex AI says.
+		case "models":
+			yield(reading{"google", rest})
+		case "projects", "publishers":
+			path := strings.Split(id, "/")
+			if len(path) == 8 && path[2] == "locations" {
+				path = path[4:]
+			}
+			if len(path) == 4 && path[0] == "publishers" && path[1] == "google" && path[2] == "models" {
+				yield(reading{"google", path[3]})
+			}
+		default:
+			yield(reading{canonical(before), rest})
+		}
 	}
-	if before, rest, ok := strings.Cut(id, "/"); ok && before != "" {
-		all = append(all, reading{canonical(before), rest})
-	}
-	return all
 }
 
 type reading struct{ provider, model string }

@@ -143,7 +143,7 @@ func (t *Table) Find(model string) (Entry, bool) { return t.FindAt(model, time.T
 // "publishers/google/models/gemini-2.5-flash", also behind "projects/…", are
 // Google's. A deployment or a tuned model has a price only if you give it one.
 func (t *Table) FindAt(model string, at time.Time) (Entry, bool) {
-	for _, r := range readings(model) {
+	for r := range readings(model) {
 		ids := []reading{r}
 		if t.provider != "" {
 			if r.provider != "" && r.provider != t.provider {

@@ -107,6 +107,7 @@ func TestFind(t *testing.T) {
 		{"Vertex's path", "short", "publishers/google/models/gemini-2.5-flash", "google/gemini-2.5-flash"},
 		{"Vertex's long path", "as requests have it", "projects/p/locations/us-central1/publishers/google/models/gemini-2.5-flash", "google/gemini-2.5-flash"},
 		{"another publisher", "costs what Vertex AI says", "publishers/anthropic/models/claude-opus-4-5", ""},
+		{"another publisher's Gemini", "whatever that is", "publishers/acme/models/gemini-2.5-flash", ""},
 		{"endpoint", "a deployment", "projects/p/locations/us-central1/endpoints/123", ""},
 		{"tuned", "not the model it came from", "tunedModels/gemini-2.5-flash", ""},
 		{"host's bare id", "one's own server may have the same", "llama-3.3-70b-versatile", ""},
@@ -216,9 +217,13 @@ func TestWith(t *testing.T) {
 	assert.Equal(t, "1", e.Input.String())
 	assert.Equal(t, "2", input(history, "m"), "without a time, the last")
 	flash := base.With(flat("deepseek", "deepseek-v4-flash", "5"))
-	e, ok = flash.FindAt("deepseek-v4-flash", day("2026-06-01"))
-	require.True(t, ok)
-	assert.Equal(t, "5", e.Input.String(), "an override replaces the whole history")
+	for _, at := range []string{"2026-06-01", "2026-08-20", "2026-10-20"} {
+		e, ok = flash.FindAt("deepseek-v4-flash", day(at))
+		require.True(t, ok)
+		assert.Equal(t, "5", e.Input.String(), "an override replaces the whole history")
+	}
+	alias := base.With(flat("openai", "gpt-5.6", "6"))
+	assert.Equal(t, "6 4", input(alias, "gpt-5.6")+" "+input(alias, "gpt-5.6-sol"), "an alias that is overridden is nobody else's, whenever that began")
 	assert.Panics(t, func() { base.With(price.Entry{}) })
 }
 

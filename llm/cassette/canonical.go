@@ -158,9 +158,10 @@ func requestKey(method, target, host string, canon []byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// target is a URL's path and query without key parameters.
+// target is a URL's path and query without key parameters and without a
+// project of Vertex AI's.
 func target(u *url.URL) string {
-	p := u.EscapedPath()
+	p := withoutAccount(u.EscapedPath())
 	if p == "" {
 		p = "/"
 	}

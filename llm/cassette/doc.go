@@ -20,6 +20,8 @@
 // What makes two requests equal is their method, path, query, body and sample
 // index ([llm.WithSample]). The host is left out: a replay asks nobody, so a
 // base URL may differ from the recording's in host and port (but not in path).
+// So are the project and the location in a path of Vertex AI, which are not
+// stored either: a colleague replays what another's project answered.
 // A JSON body is compared by value: the order of its keys, white space, the
 // spelling of numbers (1, 1.0, 1e0) and of strings do not matter. Headers do
 // not count, and neither do key parameters. max_tokens and

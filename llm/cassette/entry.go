@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -68,6 +69,7 @@ func (e *entry) finish() error {
 	} else {
 		e.canon = e.Plain
 	}
+	e.Path = withoutAccount(e.Path)
 	e.body = e.Body
 	if e.Bytes != nil {
 		e.body = e.Bytes
@@ -160,9 +162,17 @@ func (e *entry) describe() Unused {
 		Messages []struct {
 			Content json.RawMessage `json:"content"`
 		} `json:"messages"`
+		Contents []struct { // Gemini's
+			Parts []struct {
+				Text string `json:"text"`
+			} `json:"parts"`
+		} `json:"contents"`
 	}
 	_ = json.Unmarshal(e.canon, &body) // other bodies show their beginning
 	u.Model = body.Model
+	if m := modelInPath.FindStringSubmatch(e.Path); u.Model == "" && m != nil {
+		u.Model = m[1]
+	}
 	u.Request = string(e.canon)
 	if n := len(body.Messages); n > 0 {
 		u.Request = string(body.Messages[n-1].Content)
@@ -170,9 +180,18 @@ func (e *entry) describe() Unused {
 		if json.Unmarshal(body.Messages[n-1].Content, &s) == nil {
 			u.Request = s
 		}
+	} else if n := len(body.Contents); n > 0 {
+		var texts []string
+		for _, p := range body.Contents[n-1].Parts {
+			texts = append(texts, p.Text)
+		}
+		u.Request = strings.Join(texts, "\n")
 	}
 	if len(u.Request) > 80 {
 		u.Request = strings.ToValidUTF8(u.Request[:80], "") + "…"
 	}
 	return u
 }
+
+// modelInPath is where Gemini's API names the model.
+var modelInPath = regexp.MustCompile(`/models/([^/:?]+):`)

@@ -1,6 +1,7 @@
 package evaltest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 	"github.com/goevals/evals/llm/cassette"
 )
 
@@ -135,6 +137,63 @@ func AttemptTimeout(d time.Duration) Option {
 	return positive("AttemptTimeout", d, func(s *settings) { s.attemptTimeout = d })
 }
 
+// RunTimeout bounds the run: no item begins that would not end in time, judged
+// by those before it, and what is still under way when it is over is ended and
+// not run. The run then fails and says how to go on. Default: none, but the
+// test's own deadline (-timeout), which is kept in any case.
+// EVALTEST_RUN_TIMEOUT, -evaltest.run-timeout.
+func RunTimeout(d time.Duration) Option {
+	return positive("RunTimeout", d, func(s *settings) { s.runTimeout = d })
+}
+
+// Scope is whose quota the strategy's calls use: it spaces them out as its
+// limits say (requests and tokens a minute, calls at once) and pauses all of
+// them together when the provider says that it is too much. Make one for each
+// account and key with [call.NewScope], and give it to all tests that use that
+// account. Default: one of the run's own, without limits.
+func Scope(sc *call.Scope) Option {
+	return optionFunc(func(s *settings) {
+		if sc == nil {
+			s.refuse("Scope(nil): want one made by call.NewScope")
+		}
+		s.scope = sc
+	})
+}
+
+// MaxCost is the most that the run may spend, in US dollars, as a decimal such
+// as "2.50", judges and failed calls included: when it is spent no further
+// attempt and no further item begins, and the run fails. It is overrun by no
+// more than the calls then in flight. Answers that a run resumes or replays
+// cost nothing. A call that cannot be priced ends the run: what is unknown is
+// not free. See [call.Budget]. EVALTEST_MAX_COST, -evaltest.max-cost; there,
+// none takes back the limit.
+func MaxCost(usd string) Option {
+	return optionFunc(func(s *settings) {
+		if err := checkCost(usd); err != nil {
+			s.refuse(fmt.Sprintf("MaxCost(%q): %v", usd, err))
+			return
+		}
+		s.maxCost = usd
+	})
+}
+
+func checkCost(usd string) error {
+	if usd == "" {
+		return errors.New(`want US dollars as a decimal, such as "2.50"`)
+	}
+	_, err := call.NewBudget(call.Caps{MaxUSD: usd, Price: noPrice})
+	return err
+}
+
+func noPrice(llm.Response) (string, bool) { return "", false }
+
+// MaxTokens is the most tokens that the run may take, input and output
+// together, at least 1; for the rest see [MaxCost]. EVALTEST_MAX_TOKENS,
+// -evaltest.max-tokens; there, none takes back the limit.
+func MaxTokens(n int) Option {
+	return atLeast("MaxTokens", n, 1, func(s *settings) { s.maxTokens = n })
+}
+
 // MaxErrored is how many answers may end as errored; the default is 0.
 // EVALTEST_MAX_ERRORED, -evaltest.max-errored.
 func MaxErrored(n int) Option {
@@ -204,8 +263,9 @@ func CassetteOptions(o cassette.Options) Option {
 func Offline() Option { return optionFunc(func(s *settings) { s.offline = true }) }
 
 // Price says what a call cost in US dollars, as an exact decimal such as
-// "0.000123"; false if it is not known. Without it only costs that providers
-// report themselves are known.
+// "0.000123"; false if it is not known. It is not asked where the provider says
+// itself what a call cost. Default: the list prices of package price, and
+// unknown for a model that they do not have.
 func Price(f func(llm.Response) (usd string, ok bool)) Option {
 	return optionFunc(func(s *settings) { s.price = f })
 }
@@ -251,6 +311,10 @@ type settings struct {
 	dir             string
 	itemTimeout     time.Duration
 	attemptTimeout  time.Duration
+	runTimeout      time.Duration
+	scope           *call.Scope
+	maxCost         string
+	maxTokens       int
 	gate            gate.Config
 	cassette        string
 	cassetteMode    cassette.Mode

@@ -42,12 +42,12 @@ func (g *grant) end(o outcome) time.Duration {
 	g.over = true
 	now := s.begin()
 	err := s.open(now)
-	wait := s.settle(g, o, now)
+	wait := s.settle(g, &o, now)
 	s.serve(now, err)
 	return wait
 }
 
-func (s *Scope) settle(g *grant, o outcome, now time.Duration) (wait time.Duration) {
+func (s *Scope) settle(g *grant, o *outcome, now time.Duration) (wait time.Duration) {
 	kind := llm.KindOf(o.err)
 	counted := o.sent && !o.resp.Replayed
 	good := counted && letIn(kind)
@@ -98,10 +98,9 @@ func letIn(kind llm.ErrorKind) bool {
 
 // charge corrects what a call that ended was thought to take, and takes in what
 // the provider said of its limits.
-func (s *Scope) charge(g *grant, o outcome) {
+func (s *Scope) charge(g *grant, o *outcome) {
 	usage, limits := o.resp.Usage, o.resp.RateLimit
-	var e *llm.Error
-	if o.err != nil && errors.As(o.err, &e) {
+	if e := known(o.err); e != nil {
 		if !usage.Known {
 			usage = e.Usage
 		}
@@ -123,6 +122,16 @@ func (s *Scope) charge(g *grant, o outcome) {
 		s.charged += took - g.tokens
 		s.share.dirty = true
 	}
+}
+
+// known returns the first error of ours in err's tree; nil if there is none.
+func known(err error) *llm.Error {
+	if err == nil {
+		return nil // before e, which escapes
+	}
+	var e *llm.Error
+	errors.As(err, &e)
+	return e
 }
 
 func (s *Scope) observe(g *grant, l *llm.RateLimit) {

@@ -38,8 +38,8 @@ type pause struct {
 // the reset of the limit that is used up, the longer one if both are. A limit
 // that is not used up says nothing of when to come back.
 func stated(err error) (wait time.Duration, ok bool) {
-	var e *llm.Error
-	if !errors.As(err, &e) {
+	e := known(err)
+	if e == nil {
 		return 0, false
 	}
 	if e.RetryAfter != nil && *e.RetryAfter >= 0 {

@@ -182,7 +182,7 @@ func TestTrap11RecheckBeforeStart(t *testing.T) {
 			o outcome
 		}{{a, good(1, 1)}, {b, bad(busy(seconds(5)))}} {
 			e.g.over = true
-			s.settle(e.g, e.o, s.begin())
+			s.settle(e.g, &e.o, s.begin())
 			s.serve(s.begin(), nil)
 		}
 		s.mu.Unlock()

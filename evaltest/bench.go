@@ -89,6 +89,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	if timeout, _ := time.ParseDuration(h.testFlag("timeout")); timeout > 0 {
 		r.bound(processStart.Add(timeout))
 	}
+	r.gov.within(r.set.runTimeout)
 	unwatch := h.watch(r.gov)
 	r.prepare()
 	m := &measured{}
@@ -113,7 +114,7 @@ func (r *runner) pass() {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	defer crew.Close()
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
-		if r.gov.admit() == nil {
+		if r.gov.admit() == nil && r.afford() {
 			_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
 		}
 		return struct{}{}, nil

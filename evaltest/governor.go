@@ -91,6 +91,23 @@ func (g *governor) limit(r reserve, timeout time.Duration) {
 		time.AfterFunc(time.Until(r.cut), func() { g.stop(h, 0) }))
 }
 
+// within sets the run's own time, from now; 0 for none. Of it and the test's
+// deadline the earlier one counts.
+func (g *governor) within(d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	h := &halt{reason: "deadline", text: fmt.Sprintf("the run's time of %v (RunTimeout) is up", d)}
+	end := time.Now().Add(d)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.bounded.Load() || end.Before(g.admits) {
+		g.admits, g.closing = end, h
+	}
+	g.bounded.Store(true)
+	g.timers = append(g.timers, time.AfterFunc(d, func() { g.stop(h, 0) }))
+}
+
 // stop lets no further item begin, and cancels those in flight after wait: at
 // once for 0, never for less. The first cause stays.
 func (g *governor) stop(h *halt, wait time.Duration) {

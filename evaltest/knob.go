@@ -40,6 +40,9 @@ var knobs = []knob{
 	{name: "dir", usage: "keep journals under this `folder`", want: "a folder", set: func(s *settings, v string) error { s.dir = v; return nil }},
 	duration("timeout", "time for one item", func(s *settings, d time.Duration) { s.itemTimeout = d }),
 	duration("attempt-timeout", "time for one attempt", func(s *settings, d time.Duration) { s.attemptTimeout = d }),
+	duration("run-timeout", "time for the run", func(s *settings, d time.Duration) { s.runTimeout = d }),
+	{name: "max-cost", usage: "most `dollars` to spend, or none", want: "US dollars as a decimal, such as 2.50, or none", set: setMaxCost},
+	{name: "max-tokens", usage: "most `tokens` to take, or none", want: "a whole number of at least 1, or none", set: setMaxTokens},
 	number("max-errored", "answers that may end in an error", 0, func(s *settings, n int) { s.gate.MaxErrored = n }),
 	number("max-ungraded", "answers that may end ungraded", 0, func(s *settings, n int) { s.gate.MaxUngraded = n }),
 	{name: "min-accuracy", usage: "least `share` of correct answers, or none", want: "a share between 0 and 1, or none", set: setMinAccuracy},
@@ -166,6 +169,28 @@ func setMinAccuracy(s *settings, v string) error {
 		return err
 	}
 	s.gate.MinAccuracy = &share
+	return nil
+}
+
+func setMaxCost(s *settings, v string) error {
+	if v == "none" {
+		v = ""
+	} else if checkCost(v) != nil {
+		return errKnob
+	}
+	s.maxCost = v
+	return nil
+}
+
+func setMaxTokens(s *settings, v string) error {
+	n, err := strconv.Atoi(v)
+	switch {
+	case v == "none":
+		n = 0
+	case err != nil || n < 1:
+		return errKnob
+	}
+	s.maxTokens = n
 	return nil
 }
 

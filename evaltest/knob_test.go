@@ -47,6 +47,10 @@ func TestKnobs(t *testing.T) {
 		{"cassette", "replays unless told otherwise", []Option{Cassette("c")}, nil, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Replay }},
 		{"cassette recorded", "by the environment", []Option{Cassette("c")}, map[string]string{"EVALTEST_CASSETTE": "record"}, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Record }},
 		{"no cassette", "asks live", []Option{Cassette("c")}, nil, []string{"-evaltest.cassette=off"}, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Off }},
+		{"budget", "", []Option{MaxCost("2.50"), MaxTokens(5)}, map[string]string{"EVALTEST_MAX_COST": "0.10", "EVALTEST_MAX_TOKENS": "none"}, nil, func(s *settings) { s.maxCost = "0.10" }},
+		{"no budget", "takes the code's limits back", []Option{MaxCost("2.50"), RunTimeout(time.Hour)}, map[string]string{"EVALTEST_RUN_TIMEOUT": "90s"}, []string{"-evaltest.max-cost=none", "-evaltest.max-tokens=7"}, func(s *settings) {
+			s.maxTokens, s.runTimeout = 7, 90*time.Second
+		}},
 		{"dir", "", nil, map[string]string{"EVALTEST_DIR": "/x"}, nil, func(s *settings) { s.dir = "/x" }},
 		{"attempts and samples", "", []Option{Attempts(2), Samples(3)}, nil, nil, func(s *settings) { s.attempts, s.samples = 2, 3 }},
 	} {
@@ -74,6 +78,11 @@ func TestKnobsRefuse(t *testing.T) {
 		{"EVALTEST_LIMIT", "none", "or all"},
 		{"EVALTEST_SAMPLE", "/3", "n or n/seed"},
 		{"EVALTEST_SAMPLE", "3/-1", "n or n/seed"},
+		{"EVALTEST_MAX_COST", "$5", "US dollars as a decimal"},
+		{"EVALTEST_MAX_COST", "-1", "US dollars as a decimal"},
+		{"EVALTEST_MAX_TOKENS", "0", "at least 1, or none"},
+		{"EVALTEST_MAX_TOKENS", "1e6", "at least 1, or none"},
+		{"EVALTEST_RUN_TIMEOUT", "10", "with its unit"},
 		{"EVALTEST_IDS", "a,,b", "ids with commas"},
 		{"EVALTEST_IDS", "[1]", "JSON list of strings"},
 		{"EVALTEST_FAILED", "maybe", "1 or 0"},

@@ -13,6 +13,7 @@ import (
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/llm/cassette"
+	"github.com/goevals/evals/llm/price"
 )
 
 // Load loads a dataset for a test or a benchmark, which fails at the caller's
@@ -162,6 +163,9 @@ func deadlineOf(h *hooks, t *testing.T) (deadline time.Time, err error) {
 // prepare refuses what cannot be run, before anything is billed.
 func prepare(h *hooks, ds *dataset.Dataset, s Strategy, opts []Option) (settings, error) {
 	set, err := resolve(opts, h.getenv, h.flags)
+	if set.price == nil {
+		set.price = price.Default().Response
+	}
 	switch {
 	case ds == nil:
 		err = errors.Join(errors.New("the dataset is nil: load one with evaltest.Load or make one with dataset.New"), err)
@@ -215,7 +219,7 @@ func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, 
 		cfg: &run.Config{
 			Strategy: s, Grader: set.grader, Judge: set.judge, JudgeIncorrect: set.judgeIncorrect,
 			Attempts: set.attempts, AttemptTimeout: set.attemptTimeout, ItemTimeout: set.itemTimeout,
-			Grace: strayGrace, Price: set.price,
+			Grace: strayGrace, Price: set.price, Scope: set.scope, Budget: set.budget(),
 		},
 		verbose: h.verbose(), json: h.json(),
 		gov: newGovernor(context.Background()),

@@ -10,6 +10,7 @@ import (
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/evaltest/run"
+	"github.com/goevals/evals/llm"
 )
 
 // An ending is what became of a unit, for the loop that counts.
@@ -36,6 +37,7 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	if !deadline.IsZero() {
 		res = r.bound(deadline)
 	}
+	r.gov.within(r.set.runTimeout)
 	unwatch := r.h.watch(r.gov)
 	p := newProgress(r, t, res)
 	r.prepare()
@@ -76,7 +78,7 @@ func (r *runner) admitted() func(yield func(unit) bool) {
 func (r *runner) subtest(t *testing.T, crew *run.Crew, u unit) (e ending) {
 	name := u.name()
 	carried := r.journal.carried[result.Key{ID: u.item.ID, Sample: u.sample}]
-	if carried == nil && r.gov.admit() != nil {
+	if carried == nil && (r.gov.admit() != nil || !r.afford()) {
 		return ending{what: notRun}
 	}
 	e.what = filtered
@@ -129,6 +131,9 @@ func (r *runner) record(rec *result.Record) error {
 		}
 	}
 	r.sum.Add(rec)
+	if rec.Outcome == result.NotRun && rec.Error.Kind == llm.KindBudget {
+		r.afford() // says why
+	}
 	if dead := r.fast.Observe(rec); dead != nil {
 		r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, 0)
 	}

@@ -32,6 +32,7 @@ const (
 	KindCanceled    ErrorKind = "canceled"     // the caller gave up
 	KindMiss        ErrorKind = "miss"         // a strict replay has no such recording
 	KindPanic       ErrorKind = "panic"        // the strategy or application panicked
+	KindBudget      ErrorKind = "budget"       // the caller's own budget allows no further call
 	KindUnusable    ErrorKind = "unusable"     // an answer came that cannot be used: ask again at once
 )
 

@@ -102,6 +102,12 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	o.mu.Unlock()
 	tries, physical := 0, new(call.Tries)
 	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample, Unusable: o.useless, Last: o.last, State: &o.state}
+	if err := o.c.afford(); err != nil {
+		o.mu.Lock()
+		o.log = nil // no attempt has begun
+		o.mu.Unlock()
+		return llm.Response{}, err
+	}
 	resp, err := o.c.policy(o.c.scope()).Do(call.WithTries(llm.WithCallLog(ctx, log), physical), func(ctx context.Context) (resp llm.Response, err error) {
 		tries++
 		err = guard(answering, o.c.Strategy, func() (err error) {
@@ -175,6 +181,8 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, ca
 func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) call.Next {
 	kind := llm.KindOf(err)
 	switch {
+	case errors.Is(err, call.ErrBudget):
+		o.unaffordable(fmt.Sprintf("before attempt %d", n), err)
 	case err != nil && o.parent.Err() != nil && kind != llm.KindPanic,
 		errors.Is(err, call.ErrNoTime) && o.runEndsFirst(ctx):
 		o.interrupted(fmt.Sprintf("in attempt %d", n))

@@ -62,6 +62,10 @@ type Config struct {
 	// that it is too much. nil: one of this Config's own, without limits. A
 	// call.Model inside the strategy may use the same one, or its own.
 	Scope *call.Scope
+	// Budget says when no further attempt and no further judge may be asked:
+	// the item is then not run. It counts what the items of this Config spend,
+	// and may be shared with others. nil: no limit.
+	Budget *call.Budget
 	// Backoff spaces attempts after failed calls.
 	Backoff call.Backoff
 	// Price returns the exact cost of one call in US dollars as a decimal,

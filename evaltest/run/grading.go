@@ -142,6 +142,10 @@ func (o *one) judge(ctx context.Context) {
 	if !o.enter(judging) {
 		return
 	}
+	if err := o.c.afford(); err != nil {
+		o.unaffordable("before the judge was asked", err)
+		return
+	}
 	resp := *o.rec.Response
 	var v grade.Verdict
 	var err error

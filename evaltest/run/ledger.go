@@ -63,7 +63,7 @@ func (p pricer) ask(resp llm.Response, trouble *string) (usd string, ok bool) {
 // book is the ledger of calls that the item has made. The user's code runs, so
 // nobody may hold mu.
 func (o *one) book(calls ...llm.Call) ledger {
-	if o.c.Price == nil {
+	if o.c.Price == nil && o.c.Budget == nil {
 		return book(nil, calls...)
 	}
 	o.mu.Lock()
@@ -71,6 +71,9 @@ func (o *one) book(calls ...llm.Call) ledger {
 	o.doing = pricing
 	o.mu.Unlock()
 	l := book(o.c.Price, calls...)
+	if o.c.Budget != nil {
+		_ = o.c.Budget.Spend(calls...) // whoever asks next is told
+	}
 	o.mu.Lock()
 	o.doing = was
 	o.mu.Unlock()

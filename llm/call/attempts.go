@@ -2,7 +2,6 @@ package call
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -135,5 +134,9 @@ func (e *End) wait(ctx context.Context, wait, most time.Duration) {
 }
 
 func (e *End) interrupted(ctx context.Context) {
-	e.Why, e.Err = Interrupted, errors.Join(e.Err, context.Cause(ctx))
+	err := context.Cause(ctx)
+	if e.Err != nil {
+		err = fmt.Errorf("%w: %w", err, e.Err)
+	}
+	e.Why, e.Err = Interrupted, err
 }

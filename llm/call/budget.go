@@ -159,7 +159,7 @@ func (b *Budget) spend(c *llm.Call) {
 	}
 	sane := saneUsage(resp.Usage)
 	nothingRead := !sane || resp.Usage.Input+resp.Usage.Output == 0
-	if resp.Replayed || nothingRead && resp.CostUSD == "" && costsNothing(c.Err) {
+	if resp.Replayed || nothingRead && resp.CostUSD == "" && CostsNothing(c.Err) {
 		b.free++
 		return
 	}
@@ -253,16 +253,21 @@ func saturated(a, b int64) int64 {
 	return a + b
 }
 
-// costsNothing reports a failure before anything was read, so that a missing
-// usage means none. Every other failed call without a usage counts as unknown:
-// one that timed out may well be billed.
-func costsNothing(err error) bool {
+// CostsNothing reports whether a call that failed with err and reported no
+// usage was billed nothing: it was refused before anything was read (a rate
+// limit, a bad key, a refused connection), or never made. Every other failed
+// call without a usage counts as unknown: one that timed out may well be
+// billed. false for nil.
+func CostsNothing(err error) bool {
 	switch llm.KindOf(err) {
+	case "":
+		return false
 	case llm.KindAuth, llm.KindBalance, llm.KindRateLimit, llm.KindQuota, llm.KindBadRequest,
 		llm.KindNotFound, llm.KindContext, llm.KindMiss:
 		return true
 	}
-	return nothingSent(err)
+	var unsent *unsentError
+	return errors.As(err, &unsent) || final(err) || errors.Is(err, ErrBudget) || nothingSent(err)
 }
 
 // spentTokens is the tokens that count. The caller holds mu.

@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -131,6 +134,31 @@ func TestCaseU12Budget(t *testing.T) {
 	s := b.Spent()
 	assert.Equal(t, int64(390), s.Tokens)
 	assert.Equal(t, 1, s.UnknownTokens)
+}
+
+// TestCostsNothing: a call that waited in vain was not billed; one that hung may
+// have been.
+func TestCostsNothing(t *testing.T) {
+	assert.False(t, call.CostsNothing(nil))
+	assert.False(t, call.CostsNothing(errors.New("boom")))
+	assert.True(t, call.CostsNothing(fmt.Errorf("before attempt 2: %w", call.ErrBudget)))
+	synctest.Test(t, func(t *testing.T) {
+		m := script(nil)
+		m.Latency = func(int, llm.Request) time.Duration { return time.Hour }
+		model := call.New(m, call.Config{Scope: call.NewScope(call.Limits{Concurrency: 1})})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var wait sync.WaitGroup
+		wait.Go(func() {
+			_, err := model.Generate(ctx, llm.Prompt("?"))
+			assert.False(t, call.CostsNothing(err), "it hung")
+		})
+		synctest.Wait()
+		_, err := model.Generate(ctx, llm.Prompt("?"))
+		assert.ErrorIs(t, err, call.ErrRunTimeout)
+		assert.True(t, call.CostsNothing(err), "it never started")
+		wait.Wait()
+	})
 }
 
 // TestBudgetGoexit: a price function that ends its goroutine neither hangs the

@@ -98,8 +98,13 @@ func over(ctx context.Context, err, busy error) error {
 	if busy != nil {
 		err = fmt.Errorf("while waiting to try again: %w: %w", err, busy)
 	}
-	return &llm.Error{Kind: llm.KindOf(ctx.Err()), Err: err}
+	return &llm.Error{Kind: llm.KindOf(ctx.Err()), Err: &unsentError{err}}
 }
+
+// An unsentError is a timeout or a cancellation of a call that was not made.
+type unsentError struct{ error }
+
+func (e *unsentError) Unwrap() error { return e.error }
 
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees.

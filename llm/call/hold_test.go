@@ -96,7 +96,7 @@ func TestHoldIsExact(t *testing.T) {
 		time.Sleep(time.Second - 1)
 		synctest.Wait()
 		require.NoError(t, b.Err())
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		require.ErrorIs(t, b.Err(), context.DeadlineExceeded)
 		<-done

@@ -119,3 +119,22 @@ func TestPolicyScopePauses(t *testing.T) {
 		wait.Wait()
 	})
 }
+
+// TestPolicyInAttempt: what a Policy without a Scope waits between its tries
+// does not count for an attempt around it.
+func TestPolicyInAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		_, err := call.Policy{Timeout: 2 * time.Second}.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
+			calls := 0
+			return call.Policy{}.Do(ctx, func(ctx context.Context) (llm.Response, error) {
+				if calls++; calls < 3 {
+					return llm.Response{}, limited(30 * time.Second)
+				}
+				return llm.Response{}, call.Sleep(ctx, time.Second)
+			})
+		})
+		assert.NoError(t, err)
+		assert.Equal(t, 61*time.Second, time.Since(start))
+	})
+}

@@ -13,8 +13,8 @@ import (
 
 // Run checks that a Model keeps what [llm.Model] promises. newModel returns a
 // fresh one that answers any prompt, quickly; it is called once a check. It
-// makes about sixty calls, so give it a fake or be ready to pay. See [Suite]
-// for checks that need to know more of the Model.
+// makes about fifty calls, a third of them canceled, so give it a fake or be
+// ready to pay. See [Suite] for checks that need to know more of the Model.
 func Run(t *testing.T, newModel func(t *testing.T) llm.Model) {
 	t.Helper()
 	Suite{New: newModel}.Run(t)

@@ -81,8 +81,9 @@ func (f *findings) sane(r result, what string) {
 	if !u.Known && u != (llm.Usage{}) {
 		f.addf("%s: Usage = %+v, want Known: it has counts", what, u)
 	}
-	if min(u.Input, u.Output, u.CachedInput, u.Reasoning) < 0 || u.CachedInput > u.Input || u.Reasoning > u.Output {
-		f.addf("%s: Usage = %+v, want CachedInput within Input, Reasoning within Output, and none below 0", what, u)
+	if min(u.Input, u.Output, u.CachedInput, u.CacheWrite, u.CacheWriteHour, u.Reasoning) < 0 ||
+		u.CachedInput+u.CacheWrite > u.Input || u.CacheWriteHour > u.CacheWrite || u.Reasoning > u.Output {
+		f.addf("%s: Usage = %+v, want CachedInput and CacheWrite within Input, CacheWriteHour within CacheWrite, Reasoning within Output, and none below 0", what, u)
 	}
 	t := r.resp.Timing
 	// In a bubble an answer may take no time, and a first token at 0 would

@@ -10,18 +10,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/gemini"
 	"github.com/goevals/evals/llm/llmtest"
+	"github.com/goevals/evals/llm/openai"
 )
+
+// client is this project's client of an API, at s; with a key in LLMTEST_KEY.
+func client(api llmtest.API, s *llmtest.Server) llm.Model {
+	if api == llmtest.Gemini {
+		return gemini.Config{Model: "m", BaseURL: "https://fake.example", KeyEnv: "LLMTEST_KEY", HTTPClient: s.Client()}.New()
+	}
+	return openai.Config{Model: "m", BaseURL: "https://fake.example/v1", KeyEnv: "LLMTEST_KEY", HTTPClient: s.Client()}.New()
+}
 
 // TestFaultsByClient: each client takes each fault for what it is, names the
 // status, and leaves nothing open.
 func TestFaultsByClient(t *testing.T) {
 	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
-	for api, newOn := range map[llmtest.API]func(*testing.T, *llmtest.Server) llm.Model{llmtest.OpenAI: overOpenAI, llmtest.Gemini: overGemini} {
+	for _, api := range []llmtest.API{llmtest.OpenAI, llmtest.Gemini} {
 		for _, f := range llmtest.Faults() {
 			for mode, stream := range map[string]bool{"whole": false, "stream": true} {
 				t.Run(string(api)+"/"+f.Name+"/"+mode, func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { byClient(t, f, api, newOn, stream) })
+					synctest.Test(t, func(t *testing.T) { byClient(t, f, api, stream) })
 				})
 			}
 		}
@@ -36,11 +46,11 @@ var alsoSane = map[string][]llm.ErrorKind{
 	llmtest.FaultInsufficientQuota: {llm.KindRateLimit},
 }
 
-func byClient(t *testing.T, f llmtest.Fault, api llmtest.API, newOn func(*testing.T, *llmtest.Server) llm.Model, stream bool) {
+func byClient(t *testing.T, f llmtest.Fault, api llmtest.API, stream bool) {
 	s := &llmtest.Server{Rules: []llmtest.Rule{{Faults: []llmtest.Fault{f}}}, Reply: func(llmtest.Chat) llmtest.Reply {
 		return llmtest.Reply{Text: "one two three four"}
 	}}
-	m := newOn(t, s)
+	m := client(api, s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	req := llm.Prompt("say words")
@@ -96,11 +106,7 @@ func TestWaitsByClient(t *testing.T) {
 			t.Run(r.fault+"/"+string(api), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					s := &llmtest.Server{Rules: []llmtest.Rule{{Faults: llmtest.Named(r.fault)}}}
-					m := overOpenAI(t, s)
-					if api == llmtest.Gemini {
-						m = overGemini(t, s)
-					}
-					_, err := m.Generate(t.Context(), llm.Prompt("q"))
+					_, err := client(api, s).Generate(t.Context(), llm.Prompt("q"))
 					var e *llm.Error
 					require.ErrorAs(t, err, &e)
 					got := time.Duration(none)

@@ -60,6 +60,7 @@ func (s *Scope) settle(g *grant, o *outcome, now time.Duration) (wait time.Durat
 		s.giveBack(g)
 	}
 	switch {
+	case o.resp.Replayed: // says nothing of now
 	case kind.Fatal(): // a missing key is found before anything is sent
 		s.adaptive.failed()
 		if s.trip.fatal(kind, o.err) {

@@ -559,6 +559,17 @@ func TestTrap13Trips(t *testing.T) {
 			assert.True(t, llm.KindOf(err).Fatal())
 		})
 	}
+	t.Run("recorded", func(t *testing.T) {
+		s := &Scope{}
+		for _, kind := range []llm.ErrorKind{auth, llm.KindRateLimit} {
+			o := bad(fatal(kind))
+			o.resp.Replayed = true
+			mustAdmit(t, s, 0).end(o)
+		}
+		_, waits, err := s.admit(t.Context(), 0)
+		require.NoError(t, err, "a recording says nothing of now")
+		assert.Zero(t, waits)
+	})
 	t.Run("missing key", func(t *testing.T) {
 		s := &Scope{}
 		mustAdmit(t, s, 0).end(bad(fatal(auth)).unsent())

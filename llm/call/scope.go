@@ -87,8 +87,8 @@ func (s *Scope) slots() int {
 // It fails at once, with [ErrNoTime] or [ErrTooLong] and what the provider said
 // last, where the wait is known not to fit ctx's deadline or MaxWait; with
 // [ErrTooLarge] if the tokens never fit; with [ErrStopped] where the scope is
-// stopped; and with ctx's error if that ends first. After a failure nothing is
-// owed.
+// stopped; with [ErrShare] where the shared file cannot be used; and with ctx's
+// error if that ends first. After a failure nothing is owed.
 func (s *Scope) admit(ctx context.Context, tokens int64) (*grant, Waits, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, Waits{}, err
@@ -170,8 +170,12 @@ func (s *Scope) deadline(ctx context.Context) time.Duration {
 }
 
 // hopeless is why a call cannot start by its deadline even if all in flight
-// gave everything back and nobody stood before it; nil if it may.
+// gave everything back and nobody stood before it; nil if it may, or if other
+// processes may give something back.
 func (s *Scope) hopeless(deadline, now time.Duration) error {
+	if s.share.name != "" {
+		return nil
+	}
 	for _, l := range []struct {
 		q       *quota
 		returns int64

@@ -330,7 +330,11 @@ func TestShareProcesses(t *testing.T) {
 			}
 		})
 	}
-	<-started
+	select {
+	case <-started:
+	case <-time.After(20 * time.Second):
+		t.Fatal("no process has started a call")
+	}
 	<-time.After(length / 2)
 	require.NoError(t, children[0].Process.Kill())
 	<-time.After(length / 2)

@@ -341,12 +341,20 @@ func (a *answer) other(raw json.RawMessage) {
 		case "text", "thought", "thoughtSignature", "partMetadata", "videoMetadata":
 		default:
 			a.warn(fmt.Sprintf("the answer has a part %q, which is no text and was left out", m.name))
+			return
 		}
 	}
 }
 
+// maxWarnings keeps a server from filling records with oddities.
+const maxWarnings = 16
+
 func (a *answer) warn(text string) {
-	if !slices.Contains(a.warnings, text) {
+	switch {
+	case slices.Contains(a.warnings, text) || len(a.warnings) > maxWarnings:
+	case len(a.warnings) == maxWarnings:
+		a.warnings = append(a.warnings, "there were further warnings")
+	default:
 		a.warnings = append(a.warnings, text)
 	}
 }

@@ -45,6 +45,7 @@ var rows = []row{
 	{"error array in a stream", "", true, events(a, ev(`[{"error":{"code":503,"message":"m"}}]`)), "18", "", llm.KindServer, "m"},
 	{"bare error in a stream", "servers break out of the stream", true, events(a, "{\n  \"error\": {\n    \"code\": 503,\n    \"message\": \"The model is overloaded.\",\n    \"status\": \"UNAVAILABLE\"\n  }\n}\n"), "18", "", llm.KindServer, "overloaded"},
 	{"bare error array", "", true, events(a, "[{\n  \"error\": {\n    \"code\": 429,\n    \"message\": \"m\",\n    \"status\": \"RESOURCE_EXHAUSTED\"\n  }\n}]"), "18", "", llm.KindRateLimit, "RESOURCE_EXHAUSTED"},
+	{"bare error before a reset", "", true, llmtest.Reset(a, "{\"error\":{\"code\":503,\"message\":\"m\"}}\n"), "18", "", llm.KindServer, "m"},
 	{"bare error after the end", "the answer was whole", true, events(a, end("STOP"), "{\"error\":{\"code\":500}}\n"), "18", llm.FinishStop, "", ""},
 	{"stream asked, error came", "200 JSON instead of events", true, body(`{"error":{"code":503,"message":"m"}}`), "", "", llm.KindServer, "m"},
 	{"error in text", "an answer about errors is none", true, events(text(`{"error": {"code": 500}}`), end("STOP")), `{"error": {"code": 500}}`, llm.FinishStop, "", ""},
@@ -275,6 +276,7 @@ func TestCaseU06(t *testing.T) {
 			ev(`{"candidates":[{"content":{"parts":[{"text":"x"}]}}],"usageMetadata":{"promptTokenCount":10,"thoughtsTokenCount":5,"cachedContentTokenCount":4}}`),
 			ev(`{"candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":11,"candidatesTokenCount":2}}`),
 		}, llm.Usage{Input: 11, CachedInput: 4, Output: 7, Reasoning: 5, Known: true}},
+		{"a null in the last", "says no more than none", []string{ev(ok), ev(`{"usageMetadata":{"promptTokenCount":null,"candidatesTokenCount":2}}`)}, llm.Usage{Input: 3, Output: 2, Known: true}},
 		{"empty last", "an object without counts says nothing", []string{ev(ok), ev(`{"usageMetadata":{}}`)}, llm.Usage{Input: 3, Output: 1, Known: true}},
 	}
 	for _, r := range rows {

@@ -98,9 +98,10 @@ func (c *Client) call(ctx context.Context, r *request, ex *exchange, capture *wi
 		if err == nil {
 			continue
 		}
+		bare := ex.events.bareError()
 		cleanly := err == io.EOF || errors.Is(err, wire.ErrIncomplete)
-		if cleanly || errors.Is(err, io.ErrUnexpectedEOF) && a.done() {
-			err = a.end(ex.events.bareError())
+		if cleanly || errors.Is(err, io.ErrUnexpectedEOF) && (a.done() || bare != nil) {
+			err = a.end(bare)
 		}
 		return a.response(), err
 	}

@@ -12,18 +12,27 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// The variables that are read where [Config] says nothing. Of the two keys the
-// first that is set counts.
+// The variables that are read where [Config] says nothing.
 const (
-	DefaultKeyEnv     = "GOOGLE_API_KEY"
-	SecondKeyEnv      = "GEMINI_API_KEY"
-	VertexEnv         = "GOOGLE_GENAI_USE_VERTEXAI" // 1, true or yes: Vertex AI
-	ProjectEnv        = "GOOGLE_CLOUD_PROJECT"
-	LocationEnv       = "GOOGLE_CLOUD_LOCATION"
-	GeminiBaseURLEnv  = "GOOGLE_GEMINI_BASE_URL"
-	VertexBaseURLEnv  = "GOOGLE_VERTEX_BASE_URL"
-	DefaultLocation   = "global" // of Vertex AI
-	DefaultBaseURL    = "https://generativelanguage.googleapis.com"
+	// DefaultKeyEnv and SecondKeyEnv hold keys; the first that is set counts.
+	DefaultKeyEnv = "GOOGLE_API_KEY"
+	SecondKeyEnv  = "GEMINI_API_KEY"
+	// VertexEnv chooses Vertex AI if it is 1, true or yes, and the Gemini API
+	// if it is 0, false, no or empty. Anything else is an error.
+	VertexEnv = "GOOGLE_GENAI_USE_VERTEXAI"
+	// ProjectEnv and LocationEnv are Vertex AI's.
+	ProjectEnv  = "GOOGLE_CLOUD_PROJECT"
+	LocationEnv = "GOOGLE_CLOUD_LOCATION"
+	// GeminiBaseURLEnv and VertexBaseURLEnv name another server.
+	GeminiBaseURLEnv = "GOOGLE_GEMINI_BASE_URL"
+	VertexBaseURLEnv = "GOOGLE_VERTEX_BASE_URL"
+)
+
+// What is called where neither Config nor the environment says anything.
+const (
+	DefaultBaseURL  = "https://generativelanguage.googleapis.com" // of the Gemini API
+	DefaultLocation = "global"                                    // of Vertex AI
+
 	defaultVertexHost = "aiplatform.googleapis.com"
 )
 

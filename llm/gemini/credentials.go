@@ -46,7 +46,6 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if quota != "" && out.Header.Get("X-Goog-User-Project") == "" {
 		out.Header.Set("X-Goog-User-Project", quota)
 	}
-	cr.ex.addSecrets(token)
 	resp, err := g.below().RoundTrip(out)
 	if err != nil {
 		return nil, wire.MaskError(err, token)
@@ -60,7 +59,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 			}
 		}
 	}
-	resp.Body = &scrubber{rc: resp.Body, forms: forms, found: cr.ex.sawSecret}
+	resp.Body = &scrubber{rc: resp.Body, forms: forms, found: func() { cr.ex.scrubbed.Store(true) }}
 	return resp, nil
 }
 

@@ -104,6 +104,15 @@ func TestDefaultCredentials(t *testing.T) {
 	}
 	assert.Equal(t, int64(1), tokens.Load(), "one token for four calls")
 	assert.Len(t, log.Calls(), 4, "the token's fetching is no call to a model")
+
+	url, _ = tokenServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"ya29.another-0123456789","expires_in":3599}`)
+	})
+	serviceAccount(t, url)
+	_, err := m.Generate(ctx, llm.Prompt("q"))
+	require.NoError(t, err)
+	assert.Equal(t, "Bearer ya29.another-0123456789", s.last(t).header.Get("Authorization"), "the environment names another file")
 }
 
 func TestMetadataServer(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
@@ -41,9 +41,8 @@ type exchange struct {
 	events *eventStream
 	err    error // of the call, or of reading the body
 
-	mu       sync.Mutex
-	secrets  []string // of the request: not to be shown
-	scrubbed bool     // one was removed from the answer
+	secrets  []string    // of the request: not to be shown
+	scrubbed atomic.Bool // an access token was removed from the answer
 }
 
 // do makes the call.
@@ -53,8 +52,7 @@ func (x *exchange) do(req *http.Request) error {
 		x.err = err
 		return err
 	}
-	x.addSecrets(wire.Secrets(out)...)
-	x.url = out.URL
+	x.secrets, x.url = wire.Secrets(out), out.URL
 	resp, err := x.client.Do(out)
 	if err != nil {
 		x.err = err
@@ -101,18 +99,6 @@ func (x *exchange) outgoing(req *http.Request) (*http.Request, error) {
 	return out, nil
 }
 
-func (x *exchange) addSecrets(s ...string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.secrets = append(x.secrets, s...)
-}
-
-func (x *exchange) hidden() []string {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return slices.Clone(x.secrets)
-}
-
 // maxMasked is how much of a text is masked, in bytes: far more than what is
 // shown of one.
 const maxMasked = 16 << 10
@@ -120,17 +106,16 @@ const maxMasked = 16 << 10
 // mask removes the request's keys from the beginning of a text. What is shown
 // is cut after it: half a key would not be found.
 func (x *exchange) mask(s string) string {
-	secrets := x.hidden()
 	if len(s) <= maxMasked {
-		return wire.Mask(s, secrets...)
+		return wire.Mask(s, x.secrets...)
 	}
 	longest := 0
-	for _, secret := range secrets {
+	for _, secret := range x.secrets {
 		for _, form := range wire.Spellings(secret) {
 			longest = max(longest, len(form))
 		}
 	}
-	s = wire.Mask(s[:maxMasked], secrets...)
+	s = wire.Mask(s[:maxMasked], x.secrets...)
 	return s[:max(len(s)-longest, 0)] // the beginning of a key may end it
 }
 
@@ -145,10 +130,8 @@ func (x *exchange) hide(r *llm.Response) {
 	for i := range r.Warnings {
 		texts = append(texts, &r.Warnings[i])
 	}
-	x.mu.Lock()
-	found := x.scrubbed
-	x.mu.Unlock()
-	for _, secret := range x.hidden() {
+	found := x.scrubbed.Load()
+	for _, secret := range x.secrets {
 		for _, form := range wire.Spellings(secret) {
 			for _, s := range texts {
 				if strings.Contains(*s, form) {
@@ -219,11 +202,4 @@ func (s *eventStream) bareError() []byte {
 		end = from - 1
 	}
 	return nil
-}
-
-// sawSecret notes that a secret was removed from the answer on its way.
-func (x *exchange) sawSecret() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.scrubbed = true
 }

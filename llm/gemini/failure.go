@@ -38,7 +38,7 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	switch {
 	case errors.As(err, &known):
 		k := *known
-		k.Message, k.Err = ex.mask(k.Message), wire.MaskError(k.Err, ex.hidden()...)
+		k.Message, k.Err = ex.mask(k.Message), wire.MaskError(k.Err, ex.secrets...)
 		return &k
 	case errors.As(err, &bad):
 		c.refused(out, ex, bad)
@@ -68,7 +68,7 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 	}
 	out.Message = ex.mask(out.Message)
 	out.Hint = ex.mask(out.Hint)
-	out.Err = wire.MaskError(out.Err, ex.hidden()...)
+	out.Err = wire.MaskError(out.Err, ex.secrets...)
 	return out
 }
 

@@ -87,6 +87,7 @@ func TestKinds(t *testing.T) {
 		{"500", "", failed(500, "INTERNAL", "An internal error has occurred."), 500, llm.KindServer, ""},
 		{"503", "never a rate limit", failed(503, "UNAVAILABLE", "The model is overloaded. Please try again later."), 503, llm.KindServer, ""},
 		{"503 in a quota's words", "the status counts", failed(429, "RESOURCE_EXHAUSTED", exhausted, quota(perDay)), 503, llm.KindServer, ""},
+		{"503 in a key's words", "the status counts", failed(400, "INVALID_ARGUMENT", "m", reason("API_KEY_INVALID")), 503, llm.KindServer, ""},
 		{"504", "", failed(504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."), 504, llm.KindServer, ""},
 		{"499", "the server gave up", failed(499, "CANCELLED", "The operation was cancelled."), 499, llm.KindServer, ""},
 		{"408", "", ``, 408, llm.KindServer, ""},

@@ -126,6 +126,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"usage twice", "the last one counts", body(fmt.Sprintf(good, `{"promptTokenCount":-1,"candidatesTokenCount":1,"promptTokenCount":2}`)), "", "a", true},
 		{"100,000 events", "", events(strings.Repeat(": x\n\n", 100_000), ev(ok)), "", "18", true},
 		{"100,000 lines that look like errors", "the end of a stream is searched within bounds", events(strings.Repeat("{\n", 100_000)), llm.KindIncomplete, "", false},
+		{"thousands of kinds", "they are not all told", body(kinds(20_000)), "", "", false},
 		{"parts of no form", "", body(`{"candidates":[{"content":{"parts":[1,"x",null,[],{"text":7},{"functionCall":3},{"text":"a"}]},"finishReason":"STOP"}]}`), "", "a", false},
 	}
 	for _, r := range rows {
@@ -140,4 +141,18 @@ func TestHostileAnswers(t *testing.T) {
 			assert.Less(t, len(fmt.Sprintf("%+v %v", resp, err)), 4000)
 		})
 	}
+}
+
+// kinds is an answer of n parts of which each is of another unknown kind.
+func kinds(n int) string {
+	var b strings.Builder
+	b.WriteString(`{"candidates":[{"content":{"parts":[`)
+	for i := range n {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		fmt.Fprintf(&b, `{"kind%d":1,"more%d":2}`, i, i)
+	}
+	b.WriteString(`]},"finishReason":"STOP"}]}`)
+	return b.String()
 }

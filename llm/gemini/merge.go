@@ -16,8 +16,9 @@ type member struct {
 }
 
 // members are the fields of a JSON object, in their order; ok is false if raw
-// is none.
+// is none. Of a name that stands there twice the last value counts.
 func members(raw json.RawMessage) (list []member, ok bool) {
+	at := map[string]int{}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
 		return nil, false
@@ -32,6 +33,11 @@ func members(raw json.RawMessage) (list []member, ok bool) {
 		if dec.Decode(&v) != nil {
 			return nil, false
 		}
+		if i, twice := at[name]; twice {
+			list[i].value = v
+			continue
+		}
+		at[name] = len(list)
 		list = append(list, member{name, v})
 	}
 	_, err := dec.Token()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"testing"
@@ -43,6 +44,18 @@ func TestSDKIsMadeInSilence(t *testing.T) {
 	}
 	assert.Empty(t, b.String())
 
+	client, err := newSDK(genai.BackendVertexAI)
+	require.NoError(t, err)
+	path := ""
+	ex := &exchange{request: &request{}, client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		path = r.URL.Path
+		return nil, io.EOF
+	})}}
+	_, err = client.Models.GenerateContent(context.WithValue(t.Context(), exchangeKey{}, ex), "publishers/google/models/m", genai.Text("q"),
+		&genai.GenerateContentConfig{HTTPOptions: &genai.HTTPOptions{BaseURL: "http://h", APIVersion: "v1"}})
+	require.ErrorIs(t, err, io.EOF)
+	assert.Equal(t, "/v1/publishers/google/models/m:generateContent", path, "the environment's project is not put before it")
+
 	restore := quiet()
 	log.Print("an application's line")
 	assert.Contains(t, b.String(), "an application's line", "other lines go through")
@@ -51,6 +64,10 @@ func TestSDKIsMadeInSilence(t *testing.T) {
 	restore()
 	assert.Same(t, &mine, log.Writer(), "what was set meanwhile stays")
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestSDKWithoutExchange(t *testing.T) {
 	client, err := sdkClients[false]()
@@ -72,6 +89,7 @@ func TestMerge(t *testing.T) {
 		{"array whole", "", `{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
 		{"null stays", "what was there and is not named", `{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
 		{"new inner null", "there is nothing to remove", `{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+		{"a name twice", "the last value counts", `{"a":1,"a":2}`, `{"a":null}`, `{}`},
 		{"order and digits", "as they stand", `{"z":1.0,"a":2}`, `{"m":9007199254740993,"z":1e2}`, `{"z":1e2,"a":2,"m":9007199254740993}`},
 	}
 	for _, r := range rows {

@@ -8,6 +8,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 // A ledger is what calls came to.
@@ -96,7 +97,7 @@ func book(price pricer, calls ...llm.Call) ledger {
 		if resp.Replayed {
 			l.replayed++
 		}
-		if !resp.Usage.Known && resp.CostUSD == "" && refused(k.Err) {
+		if !resp.Usage.Known && resp.CostUSD == "" && call.CostsNothing(k.Err) {
 			l.usage.Calls++ // and cost nothing
 			continue
 		}
@@ -117,16 +118,4 @@ func book(price pricer, calls ...llm.Call) ledger {
 		l.cost = l.cost.Add(cost)
 	}
 	return l
-}
-
-// refused reports an error of a call that was turned away before any token was
-// read, so that a missing usage means none. Every other failed call without a
-// usage counts as unknown: a timed-out call may well be billed.
-func refused(err error) bool {
-	switch llm.KindOf(err) {
-	case llm.KindAuth, llm.KindBalance, llm.KindRateLimit, llm.KindQuota, llm.KindBadRequest,
-		llm.KindNotFound, llm.KindContext, llm.KindMiss:
-		return true
-	}
-	return false
 }

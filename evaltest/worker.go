@@ -132,7 +132,8 @@ func (r *runner) record(rec *result.Record) error {
 	}
 	r.sum.Add(rec)
 	if rec.Outcome == result.NotRun && rec.Error.Kind == llm.KindBudget {
-		r.afford() // says why
+		r.afford() // says why, if it is the run's own budget
+		r.gov.stop(&halt{reason: "budget", text: rec.Error.Message}, -1)
 	}
 	if dead := r.fast.Observe(rec); dead != nil {
 		r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, 0)

@@ -379,3 +379,26 @@ func amount(known, charged string, atLeast bool) string {
 	}
 	return fmt.Sprintf("at least %s (counted as %s)", known, charged)
 }
+
+// allows returns why no further try may be made, with the rate limit that the
+// last one met, if any; nil if one may. A nil Budget allows all.
+func (b *Budget) allows(busy error) error {
+	if b == nil {
+		return nil
+	}
+	err := b.Admit()
+	switch {
+	case err == nil:
+		return nil
+	case busy != nil:
+		err = fmt.Errorf("%w: %w", err, busy)
+	}
+	return &llm.Error{Kind: llm.KindBudget, Err: err}
+}
+
+// tried adds a try.
+func (b *Budget) tried(resp llm.Response, err error) {
+	if b != nil {
+		_ = b.Spend(llm.Call{Response: resp, Err: err}) // the next to ask is told
+	}
+}

@@ -11,7 +11,7 @@
 //
 //  1. [Attempts] makes attempts: after an unusable answer at once, after a
 //     failure that may pass later, and never before the server wants it.
-//  2. A [Budget] is asked whether there is money for one.
+//  2. A [Budget] is asked whether there is money for a call.
 //  3. The [Scope], which is who shares a quota, admits each try: it waits out
 //     the pause that a rate limit began for all, keeps to the requests and
 //     tokens a minute, and takes a slot last. The attempt's time stands still

@@ -19,6 +19,7 @@ type engine struct {
 	timeout time.Duration // of a try; 0 for none
 	maxWait time.Duration // the longest wait that a provider may ask for
 	backoff Backoff       // between tries without a scope
+	budget  *Budget       // nil for none
 }
 
 type callFunc = func(context.Context) (llm.Response, error)
@@ -27,6 +28,9 @@ type callFunc = func(context.Context) (llm.Response, error)
 func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err error) {
 	var waited time.Duration // before the try, beside what its admission takes
 	for n := 1; ; n++ {
+		if err := e.budget.allows(err); err != nil {
+			return resp, err
+		}
 		g, waits, refused := e.admit(ctx)
 		waits.Pause += waited
 		if refused != nil {
@@ -127,6 +131,7 @@ func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc)
 		err = t.explain(ctx, e.timeout, err)
 	}
 	own = t.settle(outcomeOf(resp, err))
+	e.budget.tried(resp, err)
 	logTry(ctx, t, log, &resp, err)
 	return resp, own, err
 }

@@ -24,6 +24,11 @@ type Config struct {
 	// Timeout bounds one physical call, waiting excluded; default
 	// [DefaultTimeout], negative for none.
 	Timeout time.Duration
+	// Budget is asked before each physical call, and told afterwards what it
+	// spent; several Models may share one. nil: no limit. A run of package
+	// evaltest keeps one of its own (evaltest.MaxCost): do not give it the same
+	// one, or what is spent counts twice.
+	Budget *Budget
 }
 
 // Check reports a Config that cannot be used, naming the field and the value.
@@ -64,6 +69,7 @@ func New(m llm.Model, c Config) *Model {
 	}
 	return &Model{model: m, engine: engine{
 		scope: c.Scope, tries: triesOr(c.Tries), timeout: max(c.Timeout, 0), maxWait: maxWaitOr(c.Scope.limits.MaxWait),
+		budget: c.Budget,
 	}}
 }
 

@@ -18,7 +18,7 @@ var byType = map[string]llm.ErrorKind{}
 
 // dailyWords tell a limit that a run cannot wait for from one that it can.
 // They are asked only of what is a rate limit by its code or status.
-var dailyWords = []string{"per day", "per-day", "daily limit", "daily quota", "(tpd)", "(rpd)"}
+var dailyWords = []string{"per day", "per-day", "daily limit", "daily quota"}
 
 type wordKind struct {
 	kind  llm.ErrorKind
@@ -120,7 +120,7 @@ func known(status int, d detail) (llm.ErrorKind, bool) {
 		// Groq calls a request that is larger than the limit of a minute a
 		// rate limit: it would never pass.
 		return llm.KindContext, true
-	case status == http.StatusPaymentRequired && d.limit == "openrouter_in_flight_budget":
+	case d.limit == "openrouter_in_flight_budget":
 		return llm.KindRateLimit, true // calls under way hold the balance
 	case status == http.StatusForbidden && d.moderated:
 		return llm.KindBlocked, true

@@ -137,9 +137,12 @@ func (s *Server) serveBatches(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) createBatch(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return // the caller has gone
+		if r.Context().Err() == nil {
+			refuse(w, r, http.StatusBadRequest, "the body cannot be read: "+err.Error())
+		}
+		return
 	}
 	var in batchCreate
 	if err := json.Unmarshal(body, &in); err != nil {

@@ -334,6 +334,45 @@ func TestBatchFails(t *testing.T) {
 	}
 }
 
+// TestBatchDoesNotStream: a stream cannot stand in a line.
+func TestBatchDoesNotStream(t *testing.T) {
+	server := new(llmtest.Server)
+	c := sdkOf(server)
+	q := question("a")
+	q.Stream = true
+	var up goopenai.UploadBatchFileRequest
+	up.AddChatCompletion("1", q)
+	b, err := c.CreateBatchWithUploadFile(t.Context(), goopenai.CreateBatchWithUploadFileRequest{
+		Endpoint: goopenai.BatchEndpointChatCompletions, UploadBatchFileRequest: up,
+	})
+	require.NoError(t, err)
+	b, err = c.RetrieveBatch(t.Context(), b.ID)
+	require.NoError(t, err)
+	assert.Nil(t, b.OutputFileID)
+	out := readFile(t, c, b.ErrorFileID)
+	require.Len(t, out, 1)
+	assert.Equal(t, 400, out[0].Response.Status)
+	assert.Contains(t, string(out[0].Response.Body), "Streaming is not supported in batches.")
+	assert.Zero(t, server.Counts().Calls)
+}
+
+func TestBatchesThatCannotBeMeant(t *testing.T) {
+	for want, b := range map[string]llmtest.Batches{
+		"Server.Batches.Running is -1s":      {Running: -time.Second},
+		"Server.Batches.Window is -1ns":      {Window: -1},
+		"MaxLines -1 and MaxBytes 0":         {MaxLines: -1},
+		"MaxLines 0 and MaxBytes -7":         {MaxBytes: -7},
+		"Server.Batches.Cancelling is -1ns":  {Cancelling: -1},
+		"Server.Batches.Validating is -1ns":  {Validating: -1},
+		"Server.Batches.Finalizing is -1m0s": {Finalizing: -time.Minute},
+	} {
+		t.Run(want, func(t *testing.T) {
+			defer func() { assert.ErrorContains(t, recover().(error), want) }()
+			(&llmtest.Server{Batches: b}).Client()
+		})
+	}
+}
+
 // TestBatchTakesLineEnds: the last line may end, and lines may end as on
 // Windows.
 func TestBatchTakesLineEnds(t *testing.T) {
@@ -462,6 +501,9 @@ func TestBatchPaths(t *testing.T) {
 		{"DELETE", "/v1/batches", 405},
 		{"GET", "/v1/batches/batch_1/nope", 404},
 		{"POST", "/v1/batches", 400},
+		{"GET", "/v1/batches/%00%1b%22", 404},
+		{"GET", "/v1beta/batches/%00%ff%22", 404},
+		{"GET", "/v1/models/%00%1b", 404},
 		{"GET", "/v1beta1/projects/p/locations/l/batchPredictionJobs", 501},
 		{"PUT", "/v1/files", 405},
 		{"GET", "/v1/files/file-1/nope", 404},

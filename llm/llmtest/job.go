@@ -134,13 +134,13 @@ func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) createJob(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return // the caller has gone
-	}
 	most := s.Batches.MaxBytes
 	if most <= 0 {
 		most = maxInline
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
+	if err != nil {
+		return // the caller has gone
 	}
 	var in jobCreate
 	input := &jobInput{}
@@ -150,11 +150,11 @@ func (s *Server) createJob(w http.ResponseWriter, r *http.Request) {
 	}
 	requests := input.Requests.Requests
 	switch {
-	case err != nil:
-		refuse(w, r, http.StatusBadRequest, fmt.Sprintf("the body is no batch: %v", err))
-		return
 	case int64(len(body)) > most:
 		refuse(w, r, http.StatusBadRequest, fmt.Sprintf("Request payload size exceeds the limit: %d bytes.", most))
+		return
+	case err != nil:
+		refuse(w, r, http.StatusBadRequest, fmt.Sprintf("the body is no batch: %v", err))
 		return
 	case input.File != "" || input.File2 != "":
 		refuse(w, r, http.StatusBadRequest, "llmtest answers inline requests only, not file_name")

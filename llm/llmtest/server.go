@@ -62,6 +62,9 @@ func (s *Server) check() error {
 	if l.RPM < 0 || l.TPM < 0 || l.Concurrency < 0 {
 		return fmt.Errorf("llmtest: Server.Limits is %+v: want none below 0 (0 is no limit)", l)
 	}
+	if err := s.Batches.check(); err != nil {
+		return err
+	}
 	for i, r := range s.Rules {
 		if err := r.check(); err != nil {
 			return fmt.Errorf("llmtest: Server.Rules[%d]: %w", i, err)

@@ -37,12 +37,11 @@ func answerJSON(w http.ResponseWriter, v any) {
 
 // refuse answers with an error in the API's words.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
+	api := OpenAI
 	if isGoogle(r.URL.Path) {
-		word := map[int]string{400: "INVALID_ARGUMENT", 404: "NOT_FOUND", 405: "UNIMPLEMENTED", 409: "FAILED_PRECONDITION", 413: "INVALID_ARGUMENT", 501: "UNIMPLEMENTED"}[status]
-		Status(status, fmt.Sprintf(`{"error":{"code":%d,"message":%s,"status":%s}}`, status, quote(message), quote(word)))(w, r)
-		return
+		api = Gemini
 	}
-	Status(status, fmt.Sprintf(`{"error":{"message":%s,"type":"invalid_request_error","param":null,"code":null}}`, quote(message)))(w, r)
+	problem{status: status, typ: "invalid_request_error", message: message}.write(w, api)
 }
 
 // isGoogle reports whether a path is of a Google API, as route does.

@@ -132,7 +132,7 @@ func checkSame(p prober, m llm.Model) error {
 		{"Text", stream.resp.Text, whole.resp.Text},
 		{"Reasoning", stream.resp.Reasoning, whole.resp.Reasoning},
 		{"Refusal", stream.resp.Refusal, whole.resp.Refusal},
-		{"ToolCalls", stream.resp.ToolCalls, whole.resp.ToolCalls},
+		{"ToolCalls", slices.Concat(stream.resp.ToolCalls), slices.Concat(whole.resp.ToolCalls)}, // nil for none
 		{"Finish", stream.resp.Finish, whole.resp.Finish},
 		{"Usage", stream.resp.Usage, whole.resp.Usage},
 	} {

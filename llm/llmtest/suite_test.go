@@ -30,3 +30,8 @@ func TestConformanceOfClients(t *testing.T) {
 		})
 	}
 }
+
+func TestFaultsAlone(t *testing.T) {
+	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
+	llmtest.RunFaults(t, overOpenAI)
+}

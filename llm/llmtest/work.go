@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -53,6 +52,21 @@ func (b Batches) maxLines() int {
 		return b.MaxLines
 	}
 	return maxBatchLines
+}
+
+// check says what of the fields cannot be meant.
+func (b Batches) check() error {
+	for name, d := range map[string]time.Duration{
+		"Validating": b.Validating, "Running": b.Running, "Finalizing": b.Finalizing, "Cancelling": b.Cancelling, "Window": b.Window,
+	} {
+		if d < 0 {
+			return fmt.Errorf("llmtest: Server.Batches.%s is %v: want none below 0", name, d)
+		}
+	}
+	if b.MaxLines < 0 || b.MaxBytes < 0 {
+		return fmt.Errorf("llmtest: Server.Batches has MaxLines %d and MaxBytes %d: want neither below 0 (0 is the default)", b.MaxLines, b.MaxBytes)
+	}
+	return nil
 }
 
 // A phase is where a job is.
@@ -199,6 +213,12 @@ func inBatch(ctx context.Context) bool { return ctx.Value(batchKey{}) != nil }
 
 // answerOne answers one request as a live call.
 func (s *Server) answerOne(q workRequest) workAnswer {
+	var ask struct {
+		Stream bool `json:"stream"`
+	}
+	if json.Unmarshal(q.body, &ask) == nil && ask.Stream {
+		return workAnswer{http.StatusBadRequest, errorBody("Streaming is not supported in batches.")}
+	}
 	ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), batchKey{}, true), lineTimeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, q.url.String(), bytes.NewReader(q.body))
@@ -223,7 +243,12 @@ func (s *Server) answerOne(q workRequest) workAnswer {
 }
 
 func errorBody(message string) json.RawMessage {
-	return json.RawMessage(fmt.Sprintf(`{"error":{"message":%s,"type":"server_error","code":null}}`, quote(message)))
+	_, v := OpenAI.dialect().failure(problem{typ: "server_error", message: message})
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("llmtest: " + err.Error()) // of our own types
+	}
+	return b
 }
 
 // recorder keeps a whole answer.
@@ -256,6 +281,5 @@ func (r *recorder) serve(h http.Handler, req *http.Request) (whole bool) {
 		}
 	}()
 	h.ServeHTTP(r, req)
-	_, _ = io.Copy(io.Discard, req.Body) // of a reader in memory: never fails
 	return true
 }

@@ -147,10 +147,14 @@ func TestConformanceOfProviders(t *testing.T) {
 	for _, p := range presets {
 		t.Run(p.url, func(t *testing.T) {
 			on := clientOf(p.cfg)
-			llmtest.Suite{
-				New:   func(t *testing.T) llm.Model { return on(t, new(llmtest.Server)) },
-				NewOn: on, Deterministic: true, Streams: true,
-			}.Run(t)
+			s := llmtest.Suite{
+				New:           func(t *testing.T) llm.Model { return on(t, new(llmtest.Server)) },
+				Deterministic: true, Streams: true,
+			}
+			if p.cfg.Provider == "azure" { // faults are read alike; this one differs most in what is sent
+				s.NewOn = on
+			}
+			s.Run(t)
 		})
 	}
 }

@@ -52,6 +52,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	// Those above know of the token only what comes back of it: nothing.
 	forms := wire.Spellings(token)
+	resp.Header = resp.Header.Clone()
 	for _, vs := range resp.Header {
 		for i := range vs {
 			for _, f := range forms {

@@ -2,7 +2,6 @@ package gemini_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
 	"log"
@@ -157,5 +156,3 @@ func joined(list []string) string { return strings.Join(list, "\n") }
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func background() context.Context { return context.Background() }

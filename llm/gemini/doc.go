@@ -26,10 +26,15 @@
 //     A replay needs none. With a key and no project the express mode is used,
 //     which needs no credentials.
 //
-//  3. As above. The Config says which is meant where the environment does not:
+//  3. As above.
 //
-//     gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme", Location: "europe-west4"}.New() // credentials
-//     gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New()                   // express mode
+// A Config says which is meant where the environment does not:
+//
+//	// With credentials.
+//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme", Location: "europe-west4"}.New()
+//
+//	// Express mode, with a key.
+//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New()
 //
 // How a [llm.Request] is sent: system and developer texts become the system
 // instruction; a schema becomes responseJsonSchema, byte for byte, since models

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 	"github.com/goevals/evals/llm/gemini"
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/openai"
@@ -34,4 +35,15 @@ func TestConformanceOfClients(t *testing.T) {
 func TestFaultsAlone(t *testing.T) {
 	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
 	llmtest.RunFaults(t, overOpenAI)
+}
+
+// TestConformanceOfTheEngine: what tries again keeps a Model's promises, and
+// hands on what the last try said.
+func TestConformanceOfTheEngine(t *testing.T) {
+	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
+	on := func(t *testing.T, s *llmtest.Server) llm.Model { return call.New(overOpenAI(t, s), call.Config{}) }
+	llmtest.Suite{
+		New:   func(t *testing.T) llm.Model { return on(t, new(llmtest.Server)) },
+		NewOn: on, Deterministic: true, Streams: true, Tries: call.DefaultTries,
+	}.Run(t)
 }

@@ -143,6 +143,16 @@ func TestTokensAsSaid(t *testing.T) {
 	assert.Equal(t, u.Add(u), s.Counts().Billed)
 }
 
+// TestStreamWithoutUsage: OpenAI tells usage in a stream only to who asks.
+func TestStreamWithoutUsage(t *testing.T) {
+	s := new(llmtest.Server)
+	_, body := do(t, s.Client(), "http://fake/v1/chat/completions", `{"stream":true,`+openAIBody[1:])
+	assert.NotContains(t, body, "usage")
+	assert.Contains(t, body, "[DONE]")
+	assert.Equal(t, s.Counts().Billed, s.Counts().Unreported)
+	assert.EqualValues(t, 1, s.Counts().Unreported.Output)
+}
+
 // TestBilling: what was cut is billed as far as it went, and not reported.
 func TestBilling(t *testing.T) {
 	for _, r := range []struct {

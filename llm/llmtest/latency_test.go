@@ -164,14 +164,12 @@ func TestPrefixCache(t *testing.T) {
 }
 
 func TestPrefixCacheOfOwnSize(t *testing.T) {
-	s := &llmtest.Server{Cache: &llmtest.PrefixCache{Min: 2, Block: 2, TTL: -1}, Tokens: func(s string) int { return 2 * llmtest.CountWords(s) }}
-	for range 2 {
-		resp, err := ask(t.Context(), s.Client(), llmtest.OpenAI, false, "one two three")
-		require.NoError(t, err)
-		resp.Body.Close()
-		s.Memory().Wait()
+	s := &llmtest.Server{Cache: &llmtest.PrefixCache{Min: 2, Block: 3, TTL: -1}, Tokens: func(s string) int { return 2 * llmtest.CountWords(s) }}
+	const body = `","messages":[{"role":"user","content":"one two three"}]}`
+	for _, model := range []string{"m", "m", "other"} {
+		do(t, s.Client(), "http://fake/v1/chat/completions", `{"model":"`+model+body)
 	}
 	u := s.Counts().Billed
-	assert.EqualValues(t, 12, u.Input, "two tokens a word")
-	assert.EqualValues(t, 6, u.CachedInput, "of the second call")
+	assert.EqualValues(t, 18, u.Input, "two tokens a word")
+	assert.EqualValues(t, 5, u.CachedInput, "2 and a block of 3, of the second call; the third asks another model")
 }

@@ -75,6 +75,7 @@ func TestTokensAMinute(t *testing.T) {
 		s := &llmtest.Server{Limits: llmtest.Limits{TPM: 10}, Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "a b c"} }}
 		assert.Equal(t, []int{200}, statuses(t, s, "one two three"))
 		time.Sleep(time.Second)
+		assert.Equal(t, []int{429}, statuses(t, s, "one two three four five"), "6 and 5 do not fit")
 		assert.Equal(t, []int{200}, statuses(t, s, "one two three"), "6 and 3 fit; what comes out counts then")
 		assert.Equal(t, 12, s.Counts().MinuteTokens)
 		resp, err := ask(t.Context(), s.Client(), llmtest.OpenAI, false, "one two three four")

@@ -40,8 +40,7 @@ func (g *grant) end(o outcome) time.Duration {
 		panic("call: a grant was ended twice")
 	}
 	g.over = true
-	now := s.begin()
-	err := s.open(now)
+	now, err := s.open(s.begin())
 	wait := s.settle(g, &o, now)
 	s.serve(now, err)
 	return wait

@@ -103,7 +103,7 @@ type quotas struct {
 func newQuotas(l Limits) quotas {
 	q := quotas{window: window{grain: time.Minute >> 16}}
 	if l.Share != "" {
-		q.window.grain = shareGrain
+		q.window.grain, q.window.drift = shareGrain, shareDrift
 	}
 	q.limit(int64(l.RPM), int64(l.TPM), l.Burst)
 	return q

@@ -118,7 +118,8 @@ func (s *Scope) enter(ctx context.Context, tokens int64) (*grant, *waiter, error
 	now := s.begin()
 	first := s.line.n == 0 // else what other processes did is known to the first
 	if first {
-		if err := s.open(now); err != nil {
+		var err error
+		if now, err = s.open(now); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -325,8 +326,7 @@ func (s *Scope) wake(at, now time.Duration) {
 func (s *Scope) tick() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.begin()
-	s.serve(now, s.open(now))
+	s.serve(s.open(s.begin()))
 }
 
 // claim is called when w's wait or ctx has ended. Neither a grant nor an error
@@ -341,7 +341,7 @@ func (s *Scope) claim(ctx context.Context, w *waiter) (*grant, error) {
 		w.waits = s.watch.waits(w.before)
 		s.line.leave(w)
 		if first { // the next may need less
-			s.serve(now, s.open(now))
+			s.serve(s.open(now))
 		}
 		return nil, gaveUp(ctx, w.waits)
 	case err != nil:
@@ -355,7 +355,7 @@ func (s *Scope) claim(ctx context.Context, w *waiter) (*grant, error) {
 	default: // a pause began between its start on paper and here
 		err = s.overlong(w.deadline, now)
 	}
-	broken := s.open(now)
+	now, broken := s.open(now)
 	s.giveBack(g)
 	w.grant = nil
 	if err == nil {

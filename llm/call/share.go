@@ -28,6 +28,9 @@ const (
 	shareHeld = 5 * time.Second
 	// shareGrain is how fine the last minute's window is in the file.
 	shareGrain = time.Minute >> 11
+	// shareDrift is how far a clock that is being set right may move within
+	// a minute, against the one that this process measures with.
+	shareDrift = 30 * time.Millisecond
 )
 
 // A share keeps RPM, TPM and the pause in a file that other processes use too.
@@ -43,6 +46,7 @@ type share struct {
 	held bool // between open and shut
 	// dirty is set by changes that others must see.
 	dirty   bool
+	wall    time.Time // at open
 	checked time.Duration
 	buf     []byte
 }
@@ -61,24 +65,29 @@ func (f *share) poll(at, now time.Duration) time.Duration {
 	return min(at, now+shareLook)
 }
 
-// open takes the file's lock and takes in what others did. After an error
-// nothing is held.
-func (s *Scope) open(now time.Duration) error {
+// open takes the file's lock and takes in what others did. It returns the time,
+// which may have passed while it waited. After an error nothing is held.
+func (s *Scope) open(now time.Duration) (time.Duration, error) {
 	f := &s.share
 	if f.name == "" {
-		return nil
+		return now, nil
 	}
 	f.dirty = false
-	if err := f.lock(now); err != nil {
-		return f.failed(err)
+	err := f.lock(now)
+	// One reading is both, this scope's time and the file's: what is read and
+	// written lies where it lay, to the nanosecond.
+	at := time.Now()
+	now, f.wall = at.Sub(s.epoch), at.Round(0)
+	if err != nil {
+		return now, f.failed(err)
 	}
 	data, err := f.read()
 	if err != nil {
 		f.unlock()
-		return f.failed(err)
+		return now, f.failed(err)
 	}
-	s.load(data, now, time.Now())
-	return nil
+	s.load(data, now, f.wall)
+	return now, nil
 }
 
 // shut writes what has changed and gives the lock back, if it is held.
@@ -91,7 +100,7 @@ func (s *Scope) shut(now time.Duration) error {
 	if !f.dirty {
 		return nil
 	}
-	f.buf = s.save(f.buf[:0], now, time.Now())
+	f.buf = s.save(f.buf[:0], now, f.wall)
 	if _, err := f.file.WriteAt(f.buf, 0); err != nil {
 		return f.failed(err)
 	}

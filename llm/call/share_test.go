@@ -2,6 +2,7 @@ package call
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -90,11 +91,22 @@ func TestSharePause(t *testing.T) {
 			inB <- waits.Total()
 		}()
 		synctest.Wait()
+		failed := make(chan time.Duration)
+		go func() { // and has no time for it
+			ctx, cancel := context.WithTimeout(t.Context(), 1900*time.Millisecond)
+			defer cancel()
+			_, _, err := full.admit(ctx, 0)
+			assert.ErrorIs(t, err, ErrNoTime)
+			failed <- time.Since(begun)
+		}()
+		synctest.Wait()
 		mustAdmit(t, a, 0).end(bad(busy(nil)))
+		assert.Equal(t, shareLook, <-failed, "when it next looks")
+		assert.Positive(t, full.Stats().Pace)
 		slot.end(good(1, 1))
 		g, waits, err := b.admit(t.Context(), 0)
 		require.NoError(t, err)
-		assert.Equal(t, Waits{Pause: 2 * time.Second}, waits)
+		assert.Equal(t, Waits{Pause: 1500 * time.Millisecond}, waits, "from when it came")
 		assert.Equal(t, 2*time.Second, <-inB)
 		for _, s := range []*Scope{apart, other} {
 			mustAdmit(t, s, 0).end(outcome{})
@@ -288,6 +300,32 @@ func TestShareRemoved(t *testing.T) {
 		mustAdmit(t, NewScope(limits), 0).end(outcome{sent: true})
 		assert.Equal(t, time.Second, time.Since(begun))
 	})
+}
+
+// TestShareCounts: of many that change the file at the same time, no change is
+// lost.
+func TestShareCounts(t *testing.T) {
+	ownCache(t)
+	limits := Limits{RPM: maxPerMinute, TPM: maxPerMinute, Share: "x"}
+	const scopes, calls = 8, 200
+	var wg sync.WaitGroup
+	for range scopes { // each has a file of its own, as processes have
+		s := NewScope(limits)
+		wg.Go(func() {
+			for range calls {
+				g, _, err := s.admit(context.Background(), 5)
+				if !assert.NoError(t, err) {
+					return
+				}
+				g.end(good(1, 1))
+			}
+		})
+	}
+	wg.Wait()
+	s := NewScope(limits)
+	mustAdmit(t, s, 0).end(good(0, 0))
+	assert.Equal(t, int64(scopes*calls+1), s.quotas.window.requests)
+	assert.Equal(t, int64(scopes*calls*2), s.quotas.window.tokens)
 }
 
 // TestShareProcesses runs four processes at one limit, kills one of them with

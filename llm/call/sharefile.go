@@ -136,7 +136,7 @@ func (r *shareReader) record(now time.Duration, wall time.Time, s *Scope) (p pau
 	for i := range due {
 		due[i], provider[i] = when(), when()
 	}
-	w := window{grain: s.quotas.window.grain, ring: s.quotas.window.ring}
+	w := window{grain: shareGrain, drift: shareDrift, ring: s.quotas.window.ring}
 	for n := r.least(0); n > 0 && r.ok; n-- {
 		c := charge{from: when(), at: when(), requests: r.least(0), tokens: r.least(0)}
 		if w.n >= shareCharges || w.n > 0 && c.at < w.get(w.n-1).at || c.from > c.at || c.requests > maxPerMinute || c.tokens > maxPerMinute*1000 {
@@ -149,7 +149,7 @@ func (r *shareReader) record(now time.Duration, wall time.Time, s *Scope) (p pau
 	}
 	p.text = r.text(r.least(0))
 	if !r.ok {
-		s.quotas.window = window{grain: w.grain} // they use the same ring
+		s.quotas.window = window{grain: shareGrain, drift: shareDrift} // they use the same ring
 		return p
 	}
 	s.quotas.window = w

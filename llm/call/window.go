@@ -12,7 +12,8 @@ import (
 // minute/grain charges, whatever the limit.
 type window struct {
 	grain            time.Duration
-	ring             []charge // its length is a power of two
+	drift            time.Duration // how far a charge may lie from where it was made
+	ring             []charge      // its length is a power of two
 	head, n          int
 	requests, tokens int64 // sums
 }
@@ -74,13 +75,30 @@ func (w *window) push(c charge) {
 	*w.get(w.n - 1) = c
 }
 
+// find is the charge that holds what started at start; nil if that is out.
+func (w *window) find(start time.Duration) *charge {
+	i := sort.Search(w.n, func(i int) bool { return w.get(i).at >= start })
+	var found *charge
+	off := w.drift
+	if i < w.n {
+		if c := w.get(i); c.from-start <= off {
+			found, off = c, max(c.from-start, 0)
+		}
+	}
+	if i > 0 {
+		if c := w.get(i - 1); start-c.at <= off && off > 0 {
+			found = c
+		}
+	}
+	return found
+}
+
 // correct adds to the charge of what started at start, if that is still in.
 func (w *window) correct(start time.Duration, requests, tokens int64) {
-	i := sort.Search(w.n, func(i int) bool { return w.get(i).at >= start })
-	if i == w.n || w.get(i).from > start {
+	c := w.find(start)
+	if c == nil {
 		return
 	}
-	c := w.get(i)
 	requests, tokens = max(requests, -c.requests), max(tokens, -c.tokens)
 	c.requests += requests
 	c.tokens += tokens

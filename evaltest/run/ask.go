@@ -2,6 +2,9 @@ package run
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"unicode"
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/llm"
@@ -9,6 +12,10 @@ import (
 
 // Ask answers an item with one call of m; prompt makes the request and must be
 // safe for concurrent use. nil arguments panic.
+//
+// An answer that ended naturally gets a warning where a stop text of its request
+// is words alone ("Question"): such a text also stands in ordinary sentences,
+// and ends an answer in the middle of one, which no finish reason tells.
 func Ask(m llm.Model, prompt func(dataset.Item) llm.Request) Strategy {
 	if m == nil {
 		panic("evaltest/run.Ask: the model is nil")
@@ -27,7 +34,31 @@ type ask struct {
 var _ Strategy = ask{}
 
 func (s ask) Execute(ctx context.Context, it dataset.Item, _ Attempt) (llm.Response, error) {
-	return s.model.Generate(ctx, s.prompt(it))
+	req := s.prompt(it)
+	resp, err := s.model.Generate(ctx, req)
+	if err != nil || resp.Finish != llm.FinishStop {
+		return resp, err
+	}
+	for _, stop := range req.Stop {
+		if inProse(stop) {
+			resp.Warnings = append(slices.Clip(resp.Warnings),
+				fmt.Sprintf("the stop text %q may stand in any sentence, and ends the answer there: begin it with a line break, as in %q", stop, "\n"+stop))
+		}
+	}
+	return resp, nil
+}
+
+// inProse reports a stop text of letters and blanks: it begins ordinary words,
+// or is one.
+func inProse(stop string) bool {
+	words := false
+	for _, r := range stop {
+		if r != ' ' && !unicode.IsLetter(r) {
+			return false
+		}
+		words = words || r != ' '
+	}
+	return words
 }
 
 func (s ask) Name() string { return "ask " + NameOf(s.model) }

@@ -123,6 +123,43 @@ func TestAsk(t *testing.T) {
 	assert.Equal(t, "Q: How many?", got.Messages[0].Content)
 }
 
+// TestCaseC18StopText: which stop texts are warned of, and when.
+func TestCaseC18StopText(t *testing.T) {
+	for _, row := range []struct {
+		name, stop string
+		finish     llm.FinishReason
+		warned     bool
+	}{
+		{"word", "Question", llm.FinishStop, true},
+		{"words", " The end", llm.FinishStop, true},
+		{"no Latin", "問題", llm.FinishStop, true},
+		{"line break", "\n\nQuestion", llm.FinishStop, false},
+		{"colon", "Question:", llm.FinishStop, false},
+		{"token", "</s>", llm.FinishStop, false},
+		{"blank", " ", llm.FinishStop, false},
+		{"cut elsewhere", "Question", llm.FinishLength, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			mine := []string{"mine"}
+			m := llm.ModelFunc(func(context.Context, llm.Request) (llm.Response, error) {
+				return llm.Response{Text: "18", Finish: row.finish, Warnings: mine[:1:1]}, nil
+			})
+			resp, err := execute(t, run.Ask(m, func(dataset.Item) llm.Request {
+				r := llm.Prompt("?")
+				r.Stop = []string{row.stop}
+				return r
+			}))
+			require.NoError(t, err)
+			require.Equal(t, "mine", resp.Warnings[0])
+			if !row.warned {
+				assert.Len(t, resp.Warnings, 1)
+			} else if assert.Len(t, resp.Warnings, 2) {
+				assert.Contains(t, resp.Warnings[1], row.stop)
+			}
+		})
+	}
+}
+
 func TestStrategyMisuse(t *testing.T) {
 	s := answers(says("18"))
 	assert.PanicsWithValue(t, "evaltest/run.Escalate: from is 1; it must be at least 2, or the first strategy is never asked", func() { run.Escalate(s, s, 1) })

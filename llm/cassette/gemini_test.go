@@ -235,4 +235,15 @@ func TestWithoutAccount(t *testing.T) {
 		assert.Equal(t, r.want, got, r.name)
 	}
 	require.NoError(t, tape.Close())
+
+	// A file in which a project still stands is read alike.
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	old := strings.ReplaceAll(string(b), `"/v1/publishers/`, `"/v1/projects/p/locations/l/publishers/`)
+	require.NotEqual(t, string(b), old)
+	require.NoError(t, os.WriteFile(path, []byte(old), 0o600))
+	tape = mustOpen(t, path, cassette.Options{})
+	got, err := readBody((&http.Client{Transport: tape.Transport(nowhere(t))}).Post("http://fake"+rows[1].path, "application/json", strings.NewReader(`{}`)))
+	require.NoError(t, err)
+	assert.Equal(t, rows[1].want, got)
 }

@@ -10,8 +10,9 @@ import (
 )
 
 // How much of an unread body Close reads, and for how long, so that the
-// connection can be used again: SDKs stop at [DONE], a moment before the body
-// ends.
+// connection can be used again: SDKs stop at [DONE], or after the JSON value, a
+// moment before the body ends. A body that goes on for longer costs its
+// connection.
 const (
 	drainBytes = 64 << 10
 	drainTime  = 50 * time.Millisecond
@@ -20,7 +21,9 @@ const (
 var errClosed = errors.New("wire: read on a closed body")
 
 // ErrIncomplete is in the tree of the error that ends a streamed answer which
-// stopped before it was over. [io.ErrUnexpectedEOF] is as well.
+// stopped before it was over: without [DONE], a finish reason for every choice,
+// message_stop, response.completed or whatever ends it in its API.
+// [io.ErrUnexpectedEOF] is as well.
 var ErrIncomplete = fmt.Errorf("wire: the stream ended without [DONE] and without a finish reason: %w", io.ErrUnexpectedEOF)
 
 // errCut is why a call is logged as failed whose JSON stopped short; the SDK

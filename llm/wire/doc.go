@@ -1,7 +1,7 @@
 // Package wire is the transport under every client: one [http.RoundTripper]
-// that sees what an SDK hides (status, headers, times, the raw body, usage)
-// and that a recording or a further field of the request can be slipped into
-// through the request's context.
+// that sees what an SDK hides (status, headers, limits, times, the raw body,
+// usage) and that a recording or a further field of the request can be slipped
+// into through the request's context.
 //
 // It is not a client and it retries nothing. It never changes what an SDK
 // reads, with one exception: a streamed answer that ends without [DONE] and
@@ -20,6 +20,13 @@
 //  4. Where needed, derive a context: [WithCapture] to see one call,
 //     [WithExtra] to send fields that the SDK does not know,
 //     [WithMiddleware] to record or replay.
+//  5. A pool of connections of your own goes into Transport.Base: [NewPool]
+//     makes one for as many calls as are in flight, and [CheckPool] and
+//     [CheckDescriptors] say what would slow a run down or break it.
+//
+// A client of a provider finds here how to read what servers say in their own
+// ways: [ReadUsage], [ReadCost], [RateLimits], [Wait], [ReadError] and
+// [ErrorKind], and [EventReader] for their streams.
 //
 // Keys are masked: no error text and no [Captured] value shows what stood in
 // an authorization header or a key parameter.

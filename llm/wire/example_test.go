@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"time"
 
 	sdk "github.com/sashabaranov/go-openai"
 
@@ -75,4 +76,21 @@ func Example_sdk() {
 	// Output:
 	// ok
 	// 3 tokens in, 1 out
+}
+
+// What a refused call asks for, in whatever way its server says it.
+func ExampleWait() {
+	h := http.Header{}
+	h.Set("x-ratelimit-remaining-requests", "99")
+	h.Set("x-ratelimit-reset-requests", "8ms")
+	h.Set("x-ratelimit-remaining-tokens", "0")
+	h.Set("x-ratelimit-reset-tokens", "6m0s")
+	fmt.Println(wire.Wait(429, h, nil, time.Now()))
+
+	body := []byte(`{"error":{"code":429,"message":"Quota exceeded. Please retry in 58.9s.","details":[
+		{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"58s"}]}}`)
+	fmt.Println(wire.Wait(429, nil, body, time.Now()))
+	// Output:
+	// 6m0s true
+	// 59s true
 }

@@ -127,6 +127,10 @@ func TestRateLimits(t *testing.T) {
 			x-ratelimit-remaining-tokens-day: 0
 			x-ratelimit-reset-tokens-day: 3600`,
 			llm.Window{}, window(-1, 0, time.Hour)},
+		{"day used up without a reset", "that nothing is left is told all the same", "x-ratelimit-remaining-tokens-minute: 100\nx-ratelimit-remaining-tokens-day: 0",
+			llm.Window{}, window(-1, 0, -1)},
+		{"both used up", "the later reset", "x-ratelimit-remaining-tokens-minute: 0\nx-ratelimit-reset-tokens-minute: 9\nx-ratelimit-remaining-tokens-hour: 0\nx-ratelimit-reset-tokens-hour: 99\nx-ratelimit-remaining-tokens-day: 0\nx-ratelimit-reset-tokens-day: 5",
+			llm.Window{}, window(-1, 0, 99*time.Second)},
 		{"Mistral", "no reset", `
 			x-ratelimit-limit-req-minute: 60
 			x-ratelimit-remaining-req-minute: 58

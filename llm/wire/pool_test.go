@@ -25,6 +25,20 @@ func TestNewPool(t *testing.T) {
 	assert.PanicsWithValue(t, "wire: NewPool(0): want the number of calls in flight, at least 1", func() { wire.NewPool(0) })
 }
 
+// TestReplacedDefaultTransport: where somebody has replaced net/http's default
+// transport, a new pool has what matters all the same, and the shared one is
+// theirs.
+func TestReplacedDefaultTransport(t *testing.T) {
+	theirs := http.DefaultTransport
+	defer func() { http.DefaultTransport = theirs }()
+	http.DefaultTransport = roundTrip(nil)
+	p := wire.NewPool(3)
+	assert.True(t, p.ForceAttemptHTTP2)
+	assert.NotNil(t, p.Proxy)
+	assert.Equal(t, 3, p.MaxIdleConnsPerHost)
+	assert.Empty(t, wire.CheckPool(nil, 250), "not judged")
+}
+
 // TestCustomTLSKeepsHTTP2: net/http leaves HTTP/2 off once a TLS configuration
 // is set, unless it is told.
 func TestCustomTLSKeepsHTTP2(t *testing.T) {

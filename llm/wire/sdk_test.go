@@ -305,6 +305,26 @@ func TestForeignErrors(t *testing.T) {
 	}
 }
 
+// TestUnreadErrorOverHTTP2: streams of HTTP/2 are not drained for the
+// connection's sake, but a failed answer is read for what it says.
+func TestUnreadErrorOverHTTP2(t *testing.T) {
+	for status, wantRead := range map[int]bool{500: true, 200: false} {
+		body := &closeTracker{Reader: strings.NewReader(`{"error":{"message":"why"}}`)}
+		rt := wire.Transport{Base: roundTrip(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: status, ProtoMajor: 2, Header: http.Header{"Content-Type": {"application/json"}}, Body: body}, nil
+		})}
+		var log llm.CallLog
+		require.NoError(t, closeUnread(llm.WithCallLog(t.Context(), &log), &http.Client{Transport: rt}))
+		assert.True(t, body.closed.Load())
+		left, err := io.ReadAll(body.Reader)
+		require.NoError(t, err)
+		assert.Equal(t, wantRead, len(left) == 0)
+		if wantRead {
+			assert.ErrorContains(t, log.Calls()[0].Err, "why")
+		}
+	}
+}
+
 // TestLoggedRateLimits: what a good answer says of the limits is logged too.
 func TestLoggedRateLimits(t *testing.T) {
 	var log llm.CallLog

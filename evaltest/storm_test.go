@@ -89,13 +89,13 @@ func TestStorm(t *testing.T) {
 	before := runtime.NumGoroutine()
 
 	mishaps := llmtest.Named(llmtest.FaultServerError, llmtest.FaultBadGateway, llmtest.FaultUnavailable, llmtest.FaultOverloaded,
-		llmtest.FaultReset, llmtest.FaultTruncated, llmtest.FaultRateLimitZero, llmtest.FaultUsageFloats, llmtest.FaultSlowDrip)
+		llmtest.FaultReset, llmtest.FaultTruncated, llmtest.FaultUsageFloats, llmtest.FaultSlowDrip)
 	server := &llmtest.Server{
 		Seed:    1,
 		Latency: llmtest.Latency{First: llmtest.LogNormal(40*time.Millisecond, 0.5)},
 		Rules: []llmtest.Rule{
 			{Faults: llmtest.Named(llmtest.FaultHang), Calls: []int{300, 301}},
-			llmtest.Storm(300*time.Millisecond, 700*time.Millisecond),
+			llmtest.Storm(0, 700*time.Millisecond),
 			{Faults: mishaps, Probability: 0.02},
 		},
 	}
@@ -128,7 +128,8 @@ func TestStorm(t *testing.T) {
 	assert.Equal(t, counts.Billed.Output-counts.Unreported.Output, spent.Output)
 	assert.Positive(t, spent.Unknown, "broken answers may have been billed: the total says that it is at least")
 	assert.Equal(t, 2, counts.ByFault[llmtest.FaultHang])
-	assert.Greater(t, counts.Faults, 40, "otherwise the test shows nothing")
+	assert.Greater(t, counts.Faults, 30, "otherwise the test shows nothing")
+	assert.Positive(t, counts.ByFault["storm"])
 	assert.Positive(t, waited)
 	assert.Zero(t, counts.Connections, "connections left open")
 	after := settle(ctx, before)

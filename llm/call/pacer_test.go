@@ -181,3 +181,18 @@ func TestMeter(t *testing.T) {
 	assert.InDelta(t, 50, m.rate(time.Second), 0)
 	assert.InDelta(t, 25, m.rate(3*time.Second), 0)
 }
+
+// TestPaceAfterTwoLimits: a second rate limit soon after the first halves the
+// pace. It does not take for the whole rate what was seen since the first.
+func TestPaceAfterTwoLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &Scope{}
+		together(t, s, 200, 10*time.Millisecond, fine) // 200 a second
+		mustAdmit(t, s, 0).end(bad(busy(seconds(0))))
+		first := s.Stats().Pace
+		mustAdmit(t, s, 0).end(good(1, 1))
+		mustAdmit(t, s, 0).end(bad(busy(seconds(0))))
+		second := s.Stats().Pace
+		assert.InDelta(t, first/2, second, first/10, "paces after the first and the second")
+	})
+}

@@ -89,7 +89,9 @@ func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 
 // paused takes in that a pause has begun, here or in another process.
 func (s *Scope) paused(now time.Duration) {
-	s.pacer.begin(s.meter.rate(now), s.inFlight)
+	// Under a pacer the meter has seen too little: it began anew with the last
+	// pause, and a second rate limit would make a crawl of what was fast.
+	s.pacer.begin(max(s.meter.rate(now), s.pacer.rate), s.inFlight)
 	s.meter = meter{}
 	s.adaptive.limited(s.limits)
 	s.dismiss(now)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/genai"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
@@ -105,6 +104,7 @@ func TestPathsAndBodies(t *testing.T) {
 	assert.Regexp(t, `(?s)^\[\{.*\}\n,\{.*\}\n\]$`, body)
 	do(t, s.Client(), "http://fake/openai/deployments/gpt-d/chat/completions?api-version=1", `{"messages":[{"role":"user","content":"q"}]}`)
 	assert.Equal(t, "gpt-d", got.Model, "Azure names the model in the path")
+	assert.Equal(t, "/openai/deployments/gpt-d/chat/completions", got.Path)
 }
 
 // TestSameCallIsOneTryByEachAPI: what is asked is what counts, not how.
@@ -204,6 +204,17 @@ func TestQuiet(t *testing.T) {
 		go resp.Body.Close()
 		require.NoError(t, s.Quiet(t.Context()), "it waits for the end")
 		assert.Equal(t, 1, s.Counts().Canceled)
+
+		s = new(llmtest.Server)
+		resp, err = ask(t.Context(), s.Client(), llmtest.OpenAI, false, "q")
+		require.NoError(t, err)
+		synctest.Wait() // the call has ended
+		assert.Equal(t, 0, s.Counts().InFlight)
+		go func() {
+			time.Sleep(time.Second) // virtual
+			resp.Body.Close()
+		}()
+		require.NoError(t, s.Quiet(t.Context()), "a body alone is waited for too")
 	})
 }
 
@@ -265,17 +276,15 @@ func TestHTTP2(t *testing.T) {
 	assert.Equal(t, 200, resp.StatusCode)
 }
 
-// TestListenerClosesWhatHangs: the test ends although a stream is left.
+// TestListenerClosesWhatHangs: a test ends although a stream is left open.
 func TestListenerClosesWhatHangs(t *testing.T) {
 	s := &llmtest.Server{Rules: []llmtest.Rule{{Faults: llmtest.Named(llmtest.FaultHangMidway)}}}
+	var left *http.Response
 	t.Run("left open", func(t *testing.T) {
-		c := sdk(t, &http.Client{Transport: &http.Transport{}}, s.StartRoot(t), false)
-		for _, err := range c.Models.GenerateContentStream(context.Background(), "m", genai.Text("q"), nil) {
-			require.NoError(t, err)
-			break // with its body open in the SDK, or not
-		}
-		resp, err := http.Post(s.Start(t)+"/chat/completions", "application/json", strings.NewReader(`{"stream":true,`+openAIBody[1:]))
+		var err error
+		left, err = http.Post(s.Start(t)+"/chat/completions", "application/json", strings.NewReader(`{"stream":true,`+openAIBody[1:]))
 		require.NoError(t, err)
-		t.Cleanup(func() { resp.Body.Close() })
 	})
+	left.Body.Close()
+	assert.Zero(t, s.Counts().InFlight)
 }

@@ -202,6 +202,12 @@ func TestU12OneUnknownKeepsTheRest(t *testing.T) {
 	text := textOf(t, statsOf(report.Labels{}, rs))
 	assert.Contains(t, text, "at least 300 in, 60 out in 4 calls; partial: 1 call without usage")
 	assert.Contains(t, text, "attempts  2 answers after 1 attempt, 1 answer after 2 attempts")
+
+	rs[0].CostUSD, rs[0].AtLeastUSD = "", "0.0010" // the other two cost 0.0012 each
+	s := statsOf(report.Labels{}, rs)
+	assert.Equal(t, "0.0034", s.Cost.Billed.USD.String(), "what the answer cost that came")
+	assert.Contains(t, textOf(t, s), ">= $0.0034, 1 row unpriced (1 call without usage)")
+	assert.Contains(t, textOf(t, statsOf(report.Labels{}, rs[:1])), ">= $0.001, 1 row unpriced (1 call without usage)")
 }
 
 // D13: a corrected label is shown with its reason.

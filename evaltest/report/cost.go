@@ -23,7 +23,7 @@ func (c *costSum) total() Cost {
 // maxUnpricedModels bounds what is named; the counts are complete.
 const maxUnpricedModels = 5
 
-func (c *costSum) add(usd, model string, replayed bool) {
+func (c *costSum) add(usd, atLeast, model string, replayed bool) {
 	sum := &c.billed
 	if replayed {
 		sum = &c.recorded
@@ -34,6 +34,9 @@ func (c *costSum) add(usd, model string, replayed bool) {
 		return
 	}
 	sum.Unpriced++
+	if d, ok := parseUSD(atLeast); ok {
+		sum.USD = sum.USD.Add(d)
+	}
 	if model == "" || len(c.models) >= maxUnpricedModels {
 		return
 	}
@@ -54,7 +57,7 @@ func (c *costSum) addAnswer(r *result.Record) {
 	if r.Response != nil && r.Usage.Unknown == 0 { // else the usage is what is missing
 		model = r.Response.Model
 	}
-	c.add(r.CostUSD, model, r.Replayed)
+	c.add(r.CostUSD, r.AtLeastUSD, model, r.Replayed)
 }
 
 // addJudge counts what judges spent on the answer.
@@ -68,7 +71,7 @@ func (c *costSum) addJudge(r *result.Record) {
 			model = call.Model
 		}
 	}
-	c.add(r.JudgeCostUSD, model, r.JudgeReplayed)
+	c.add(r.JudgeCostUSD, r.JudgeAtLeastUSD, model, r.JudgeReplayed)
 }
 
 // parseUSD reads an exact decimal of dollars. A journal may be damaged or

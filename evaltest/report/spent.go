@@ -77,7 +77,7 @@ func sumText(s Sum, why string) string {
 	switch {
 	case s.Unpriced == 0:
 		return "$" + s.USD.String()
-	case s.Priced == 0:
+	case s.Priced == 0 && s.USD.IsZero():
 		return "unknown" + why
 	}
 	return fmt.Sprintf(">= $%s, %s unpriced%s", s.USD, plural(s.Unpriced, "row"), why)

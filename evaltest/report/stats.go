@@ -157,7 +157,8 @@ type Cost struct {
 type Sum struct {
 	USD decimal.Decimal
 	// Priced is how many answers are in USD, Unpriced how many spent
-	// something unknown: if it is not 0, USD is a lower bound.
+	// something unknown: if it is not 0, USD is a lower bound, in which is what
+	// is known of those too.
 	Priced, Unpriced int
 }
 

@@ -160,6 +160,8 @@ func (a *appender) record(rec *Record) {
 	a.totalIf(`"judge_usage":`, &rec.JudgeUsage)
 	a.textIf(`"cost_usd":`, rec.CostUSD)
 	a.textIf(`"judge_cost_usd":`, rec.JudgeCostUSD)
+	a.textIf(`"at_least_usd":`, rec.AtLeastUSD)
+	a.textIf(`"judge_at_least_usd":`, rec.JudgeAtLeastUSD)
 	a.trueIf(`"replayed":`, rec.Replayed)
 	a.trueIf(`"judge_replayed":`, rec.JudgeReplayed)
 	a.trueIf(`"abandoned":`, rec.Abandoned)

@@ -56,6 +56,7 @@ func spentOf(r *Record) Record {
 	return Record{
 		Item: Item{ID: r.Item.ID}, Sample: r.Sample, Outcome: r.Outcome,
 		Usage: r.Usage, JudgeUsage: r.JudgeUsage, CostUSD: r.CostUSD, JudgeCostUSD: r.JudgeCostUSD,
+		AtLeastUSD: r.AtLeastUSD, JudgeAtLeastUSD: r.JudgeAtLeastUSD,
 		Replayed: r.Replayed, JudgeReplayed: r.JudgeReplayed, Start: r.Start, Duration: r.Duration,
 	}
 }

@@ -57,6 +57,12 @@ type Record struct {
 	CostUSD string `json:"cost_usd,omitempty"`
 	// JudgeCostUSD is the same of JudgeUsage.
 	JudgeCostUSD string `json:"judge_cost_usd,omitempty"`
+	// AtLeastUSD is the exact decimal cost of those calls of Usage whose cost is
+	// known, where CostUSD is empty because that of others is not: one broken
+	// call must not hide what the rest cost. Empty if that comes to nothing.
+	// JudgeAtLeastUSD is the same of JudgeUsage.
+	AtLeastUSD      string `json:"at_least_usd,omitempty"`
+	JudgeAtLeastUSD string `json:"judge_at_least_usd,omitempty"`
 	// Replayed is set when all calls of the attempts came from a recording:
 	// Usage and CostUSD are then what they had cost when they were recorded,
 	// and nothing was spent. JudgeReplayed is the same of the judges' calls.

@@ -147,6 +147,7 @@ func (o *one) finish(rec *result.Record) {
 	rec.Duration = time.Since(rec.Start)
 	rec.Usage, rec.CostUSD, rec.Replayed = o.cost.usage, o.cost.usd(), o.cost.recorded()
 	rec.JudgeUsage, rec.JudgeCostUSD, rec.JudgeReplayed = o.judged.usage, o.judged.usd(), o.judged.recorded()
+	rec.AtLeastUSD, rec.JudgeAtLeastUSD = o.cost.atLeast(), o.judged.atLeast()
 	if trouble := cmp.Or(o.cost.trouble, o.judged.trouble); trouble != "" {
 		rec.Warnings = append(rec.Warnings, trouble)
 	}

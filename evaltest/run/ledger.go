@@ -43,6 +43,15 @@ func (l *ledger) usd() string {
 	return l.cost.String()
 }
 
+// atLeast returns the exact sum of what is known where some is not; "" where
+// all is, or where it comes to nothing.
+func (l *ledger) atLeast() string {
+	if l.unpriced == 0 || !l.cost.IsPositive() {
+		return ""
+	}
+	return l.cost.String()
+}
+
 // recorded reports whether every call came from a recording, if there were any.
 func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed == l.usage.Calls }
 

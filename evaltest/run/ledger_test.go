@@ -41,6 +41,7 @@ func TestItemUsage(t *testing.T) {
 		in, out        int64
 		calls, unknown int
 		usd            string
+		least          string // where usd is not known
 		attempts       int
 		replayed       bool
 	}{
@@ -50,14 +51,14 @@ func TestItemUsage(t *testing.T) {
 		{name: "failed attempts (U11)", reason: "what was paid for counts",
 			turns: []turn{{err: &llm.Error{Kind: llm.KindServer, Usage: llm.Usage{Input: 1, Output: 1, Known: true}}}, answer}, in: 4, out: 4, calls: 2, usd: "0.04", attempts: 2},
 		{name: "unknown (U12)", reason: "does not wipe out what is known, and is no zero",
-			turns: []turn{fails(llm.KindConnection), answer}, in: 3, out: 3, calls: 2, unknown: 1, usd: "", attempts: 2},
+			turns: []turn{fails(llm.KindConnection), answer}, in: 3, out: 3, calls: 2, unknown: 1, usd: "", least: "0.03", attempts: 2},
 		{name: "unparsed attempts", reason: "count", turns: []turn{{resp: llm.Response{Text: "?", Usage: used(1, 1).Usage}}, answer}, in: 4, out: 4, calls: 2, usd: "0.04", attempts: 2},
 		{name: "refused tries", reason: "a 429 is not billed: a call, and no unknown usage",
 			turns: []turn{logged(answer, failed(llm.KindRateLimit, llm.Usage{}), ok(2, 2))}, in: 2, out: 2, calls: 2, usd: "0.02", attempts: 1},
 		{name: "a logged failure with usage", reason: "a stream that broke late is billed",
 			turns: []turn{logged(answer, failed(llm.KindIncomplete, llm.Usage{Input: 1, Output: 7, Known: true}), ok(2, 2))}, in: 3, out: 9, calls: 2, usd: "0.03", attempts: 1},
 		{name: "no usage reported (U10)", reason: "unknown, not $0", turns: []turn{says0("18")}, calls: 1, unknown: 1, attempts: 1},
-		{name: "no price", reason: "unknown, not $0, and not the sum of the rest", turns: []turn{logged(answer, ok(1, 1), llm.Call{Response: unpriced})}, in: 2, out: 1, calls: 2, attempts: 1},
+		{name: "no price", reason: "unknown, not $0, and not the sum of the rest", turns: []turn{logged(answer, ok(1, 1), llm.Call{Response: unpriced})}, in: 2, out: 1, calls: 2, least: "0.01", attempts: 1},
 		{name: "reported cost (U14)", reason: "is believed, to the last digit", turns: []turn{logged(answer, llm.Call{Response: reported}, ok(1, 0))},
 			in: 10, out: 9, calls: 2, usd: "0.010000001", attempts: 1},
 		{name: "replayed", reason: "all calls came from a recording", turns: []turn{logged(answer, llm.Call{Response: replayed})}, in: 1, calls: 1, usd: "0.01", attempts: 1, replayed: true},
@@ -72,6 +73,7 @@ func TestItemUsage(t *testing.T) {
 				want := llm.UsageTotal{Usage: llm.Usage{Input: tc.in, Output: tc.out, Known: tc.calls > tc.unknown}, Calls: tc.calls, Unknown: tc.unknown}
 				assert.Equal(t, want, rec.Usage, tc.reason)
 				assert.Equal(t, tc.usd, rec.CostUSD, tc.reason)
+				assert.Equal(t, tc.least, rec.AtLeastUSD, tc.reason)
 				assert.Len(t, rec.Attempts, tc.attempts)
 				assert.Equal(t, tc.replayed, rec.Replayed)
 				assert.Zero(t, rec.JudgeUsage.Calls)

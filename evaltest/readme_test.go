@@ -27,7 +27,7 @@ func tutorial(t *testing.T) map[string][]string {
 // happens with what it shows.
 func TestREADME(t *testing.T) {
 	blocks := tutorial(t)
-	require.Len(t, blocks["go"], 5, "application, eval, gate, model, benchmark")
+	require.Len(t, blocks["go"], 7, "application, eval, gate, model, benchmark, limits, busy")
 	app, eval, gated, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4]
 	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
 	mod, err := os.ReadFile(m.root + "/go.mod")
@@ -52,9 +52,15 @@ func TestREADME(t *testing.T) {
 
 	model := strings.Replace(eval, ungated+"\n", asked, 1)
 	model = strings.Replace(model, "\t\"github.com/goevals/evals/grade\"\n",
-		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n\t\"github.com/goevals/evals/llm/price\"\n", 1)
+		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n", 1)
 	m.write("support_test.go", model)
 	out = m.test(".")
 	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")
 	assert.Contains(t, out, "EVALTEST_CASSETTE=auto", "without a recording it says how to make one")
+
+	m.write("support_test.go", eval)
+	m.write("limits_test.go", blocks["go"][5])
+	m.write("busy_test.go", blocks["go"][6])
+	out = m.test("-v", "-run", "^TestBusy$", ".")
+	assert.Contains(t, out, "accuracy  100.0%: 1/1 correct", "the bad day of the section on providers")
 }

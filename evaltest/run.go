@@ -14,6 +14,7 @@ import (
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/llm/cassette"
 	"github.com/goevals/evals/llm/price"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // Load loads a dataset for a test or a benchmark, which fails at the caller's
@@ -231,6 +232,9 @@ func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, 
 	r.live = !(replays(&set) && (ds.Path() == "" || tracked(ds.Path())))
 	for _, w := range ds.Warnings() {
 		r.warn("%v", w)
+	}
+	if err := wire.CheckDescriptors(set.parallel); err != nil && r.live {
+		r.warn("%v", err)
 	}
 	if n := times(h); n > 1 && r.live {
 		r.warn("-count and -cpu run this test %d times, and each time asks and pays anew", n)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -72,60 +73,25 @@ type answer struct {
 	times                    []time.Duration // of the chunks that held tokens
 }
 
-// badAnswer is a body that is no answer; failure makes it an llm.Error.
-type badAnswer struct {
-	body  []byte // holds an error object, if isErr
-	isErr bool
-	// server says that the failure is the server's, whatever its words.
-	server bool
-	why    string
-}
-
-func (e *badAnswer) Error() string { return e.why }
-
 // whole reads a body that did not come as a stream of events.
 func (a *answer) whole(ex *exchange) error {
-	if ex.status != 200 {
-		return &badAnswer{body: ex.body, isErr: true, why: "the server refused"}
+	value, events, err := ex.Value()
+	switch {
+	case err != nil:
+		return err
+	case events != nil:
+		return a.eventsIn(events)
 	}
-	if ex.cut {
-		return errTooLong
-	}
-	b := bytes.TrimSpace(bytes.TrimPrefix(ex.body, []byte("\xef\xbb\xbf")))
-	if len(b) > 0 && b[0] != '{' && b[0] != '[' && looksLikeEvents(b) {
-		return a.eventsIn(b)
-	}
-	// Some servers put bytes after the value; the SDKs take that.
-	dec := json.NewDecoder(bytes.NewReader(b))
-	var first json.RawMessage
-	if err := dec.Decode(&first); err != nil {
-		switch {
-		case len(b) == 0:
-			return &badAnswer{why: "the body is empty"}
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return io.ErrUnexpectedEOF
-		}
-		return &badAnswer{body: ex.body, why: "the body is not JSON"}
-	}
-	if err := a.add(first, true); err != nil {
+	if err := a.add(value, true); err != nil {
 		return err
 	}
 	if ex.stream {
 		a.warnings = append(a.warnings, "a stream was asked for, but the answer came whole: there is no time of the first token")
 	}
 	if a.choices == 0 {
-		return &badAnswer{body: ex.body, why: "the answer has no choices"}
+		return &client.NoAnswer{Body: ex.Body, Why: "the answer has no choices"}
 	}
 	return nil
-}
-
-func looksLikeEvents(b []byte) bool {
-	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
-		if bytes.HasPrefix(b, []byte(p)) {
-			return true
-		}
-	}
-	return false
 }
 
 // eventsIn reads a stream that came without saying so in its content type.
@@ -176,12 +142,12 @@ func (a *answer) add(data []byte, whole bool) error {
 	var typeErr *json.UnmarshalTypeError
 	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
 		if whole {
-			return &badAnswer{body: data, why: "the body is not JSON"}
+			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		}
 		if errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "unexpected end") {
 			return io.ErrUnexpectedEOF
 		}
-		return &badAnswer{body: data, isErr: true, why: "an event of the stream is not JSON"}
+		return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
 	}
 	a.tally.add(c.Groq.Usage)
 	a.tally.add(c.Usage)
@@ -191,13 +157,13 @@ func (a *answer) add(data []byte, whole bool) error {
 				a.written(ch, whole) // what it holds of an answer is kept
 			}
 		}
-		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
+		return &client.NoAnswer{Body: data, IsError: true, Why: "the answer is an error object"}
 	}
 	if c.ID != "" && a.id == "" {
-		a.id = cut(c.ID, maxCode)
+		a.id = c.ID
 	}
 	if c.Model != "" {
-		a.model = cut(c.Model, maxCode)
+		a.model = c.Model
 	}
 	for _, ch := range c.Choices {
 		if ch.Index != 0 {
@@ -209,7 +175,7 @@ func (a *answer) add(data []byte, whole bool) error {
 		}
 	}
 	if isError(c.Groq.Error) {
-		return &badAnswer{body: errorObject(c.Groq.Error), isErr: true, server: true, why: "the server stopped the stream"}
+		return &client.NoAnswer{Body: errorObject(c.Groq.Error), IsError: true, Server: true, Why: "the server stopped the stream"}
 	}
 	return nil
 }
@@ -231,12 +197,12 @@ func (a *answer) choice(ch choice, whole bool) error {
 	if hits := filterHits(ch.Filter); hits != "" {
 		a.filtered = hits
 	}
-	finish := cut(plainText(ch.Finish), maxCode)
+	finish := plainText(ch.Finish)
 	switch {
 	case isError(ch.Error):
-		return &badAnswer{body: errorObject(ch.Error), isErr: true, why: "the choice is an error object"}
+		return &client.NoAnswer{Body: errorObject(ch.Error), IsError: true, Why: "the choice is an error object"}
 	case brokenFinish[finish]:
-		return &badAnswer{server: true, why: fmt.Sprintf("the server gave up: its finish reason is %q", finish)}
+		return &client.NoAnswer{Server: true, Why: fmt.Sprintf("the server gave up: its finish reason is %q", finish)}
 	case finish != "":
 		a.finish = finish
 	}
@@ -373,7 +339,7 @@ func (a *answer) done() bool { return a.finish != "" }
 func (a *answer) end() error {
 	switch {
 	case a.choices == 0:
-		return &badAnswer{why: "the stream has no choices"}
+		return &client.NoAnswer{Why: "the stream has no choices"}
 	case !a.done():
 		a.warn("the stream ended with [DONE] but without a finish reason")
 	}

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 // build is the request as the SDK sends it, and the fields that go past the
@@ -58,8 +59,8 @@ func (c *Client) further(req llm.Request, fields map[string]json.RawMessage) err
 	maps.Copy(fields, thought)
 	maps.Copy(fields, c.cfg.Extra)
 	for name, v := range req.Extra {
-		if v != nil && !json.Valid(v) {
-			return c.refuse("Request.Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
+		if bad := client.ExtraFault(name, v); bad != "" {
+			return c.refuse("Request.%s", bad)
 		}
 		fields[name] = v
 	}

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -25,32 +25,6 @@ type Client struct {
 
 var _ llm.Model = (*Client)(nil)
 
-// httpClient puts wire, and below it the guard, under the user's client.
-func httpClient(c Config) *http.Client {
-	hc := http.Client{}
-	if c.HTTPClient != nil {
-		hc = *c.HTTPClient
-	}
-	if hc.CheckRedirect == nil {
-		hc.CheckRedirect = checkRedirect
-	}
-	hc.Transport = wire.Transport{Base: guard{base: hc.Transport, cfg: c}, Provider: c.Provider}
-	return &hc
-}
-
-// checkRedirect follows a redirect only where it stays the same request to the
-// same host. net/http would turn a POST into a GET, and would carry the keys
-// in headers of one's own (Api-Key) to wherever the server points.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	same := req.Method == first.Method && req.URL.Hostname() == first.URL.Hostname() &&
-		(req.URL.Scheme == first.URL.Scheme || req.URL.Scheme == "https")
-	if !same || len(via) >= 10 {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
 // guard refuses a call without a key just before it would leave the process:
 // a recording that answers instead needs none.
 type guard struct {
@@ -59,7 +33,7 @@ type guard struct {
 }
 
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !g.cfg.KeyOptional && !isLoopback(req.URL) && !hasKey(req.Header) {
+	if !g.cfg.KeyOptional && !client.IsLoopback(req.URL) && !hasKey(req.Header) {
 		if req.Body != nil {
 			req.Body.Close()
 		}
@@ -109,20 +83,12 @@ func (c *Client) Generate(ctx context.Context, req llm.Request) (llm.Response, e
 	capture := &wire.Capture{MaxBody: -1}
 	callCtx := wire.WithOwnLog(wire.WithCapture(wire.WithExtra(ctx, fields), capture))
 	ex := &exchange{
-		client: c.http, header: c.cfg.Header, stream: req.Stream, key: c.cfg.key(), keyHeader: c.cfg.KeyHeader,
+		http: c.http, header: c.cfg.Header, stream: req.Stream, key: c.cfg.key(), keyHeader: c.cfg.KeyHeader,
 		query: base.RawQuery, lastRead: capture.LastRead,
 	}
 	resp, err := c.call(callCtx, base, body, ex)
 	got := capture.Get()
-	resp.Timing = llm.Timing{Start: got.Start, Total: got.End}
-	if len(resp.Chunks) > 0 {
-		resp.Timing.FirstToken = resp.Chunks[0]
-	}
-	resp.Replayed = got.Replayed
-	if !got.Replayed { // recorded limits say nothing of now
-		resp.RateLimit = wire.RateLimits(ex.head, time.Now())
-	}
-	ex.hide(&resp)
+	ex.Complete(&resp, got, false)
 	err = c.failure(ctx, ex, &resp, err)
 	if got.Calls > 0 {
 		llm.LogCall(ctx, llm.Call{Response: resp, Err: err})
@@ -142,20 +108,20 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 	plain := *base
 	plain.RawQuery = "" // the SDK would put the path behind it
 	cfg.BaseURL, cfg.HTTPClient = plain.String(), ex
-	client := sdk.NewClientWithConfig(cfg)
+	api := sdk.NewClientWithConfig(cfg)
 	var a answer
 	if !body.Stream {
-		_, err := client.CreateChatCompletion(ctx, body)
-		if ex.err != nil || ex.status == 0 {
-			return llm.Response{}, firstError(ex.err, err)
+		_, err := api.CreateChatCompletion(ctx, body)
+		if ex.Err != nil || ex.Status == 0 {
+			return llm.Response{}, client.FirstError(ex.Err, err)
 		}
 		err = a.whole(ex)
 		return a.response(), err
 	}
-	stream, err := client.CreateChatCompletionStream(ctx, body)
+	stream, err := api.CreateChatCompletionStream(ctx, body)
 	switch {
-	case ex.err != nil || ex.status == 0:
-		return llm.Response{}, firstError(ex.err, err)
+	case ex.Err != nil || ex.Status == 0:
+		return llm.Response{}, client.FirstError(ex.Err, err)
 	case ex.events == nil: // no stream came
 		if err == nil {
 			stream.Close()
@@ -180,13 +146,4 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 		err = a.end()
 	}
 	return a.response(), err
-}
-
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return errors.New("no answer and no error came")
 }

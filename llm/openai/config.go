@@ -3,7 +3,6 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -94,7 +94,7 @@ func (c Config) New() *Client {
 	if c.Dialect == "" {
 		c.Dialect = DialectOpenAI
 	}
-	return &Client{cfg: c, http: httpClient(c)}
+	return &Client{cfg: c, http: client.HTTP(c.HTTPClient, c.Provider, func(base http.RoundTripper) http.RoundTripper { return guard{base, c} })}
 }
 
 // fault says which field cannot be meant, "" if all can.
@@ -114,8 +114,8 @@ func (c Config) fault() string {
 		return fmt.Sprintf("Dialect is %q: want one of the constants Dialect…", c.Dialect)
 	}
 	for name, v := range c.Extra {
-		if v != nil && !json.Valid(v) {
-			return fmt.Sprintf("Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
+		if bad := client.ExtraFault(name, v); bad != "" {
+			return bad
 		}
 	}
 	switch c.MaxTokensField {
@@ -142,16 +142,7 @@ func (c Config) ownKey() bool {
 	return err == nil && isOpenAIHost(u)
 }
 
-func parseBase(s string) (*url.URL, error) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("is no URL: %q", wire.Mask(s))
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("is %q: want http:// or https:// and a host, such as %s", wire.Mask(s), DefaultBaseURL)
-	}
-	return u, nil
-}
+func parseBase(s string) (*url.URL, error) { return client.ParseBase(s, DefaultBaseURL) }
 
 // base is the server to call. The environment is asked at each call, so that
 // a test may set it and so that go test's cache knows of it.
@@ -191,12 +182,6 @@ func isOpenAI(u *url.URL) bool {
 func isOpenAIHost(u *url.URL) bool {
 	h := strings.ToLower(u.Hostname())
 	return h == "api.openai.com" || strings.HasSuffix(h, ".openai.com")
-}
-
-func isLoopback(u *url.URL) bool {
-	h := u.Hostname()
-	ip := net.ParseIP(h)
-	return strings.EqualFold(h, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 func (c Config) maxTokensField(base *url.URL) string {

@@ -2,42 +2,27 @@ package openai
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
-	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
-
-// maxAnswer is the longest unary answer that is read, in bytes.
-const maxAnswer = 64 << 20
 
 // exchange is the SDK's http.Client for one call. It keeps what the SDK throws
 // away: status, header, the whole body; and it feeds the SDK's line reader,
 // which knows one spelling of a stream, from a reader that knows them all.
 type exchange struct {
-	client         *http.Client
-	header         http.Header
+	client.Answer
+
+	http           *http.Client
+	header         http.Header // of the request
 	stream         bool
 	key, keyHeader string
 	query          string               // of the base URL
 	lastRead       func() time.Duration // when the bytes of the last event came
-
-	secrets []string // of the request: not to be shown
-
-	url    *url.URL // that was called
-	status int
-	head   http.Header
-	body   []byte
-	cut    bool // the answer is longer than maxAnswer
-	events *eventLines
-	err    error // of the call, or of reading the body
+	events         *eventLines
 }
 
 // Do makes the call.
@@ -51,68 +36,16 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	for k, vs := range x.header {
 		req.Header[http.CanonicalHeaderKey(k)] = vs
 	}
-	x.secrets, x.url = wire.Secrets(req), req.URL
 	if !x.stream {
 		// go-openai sends no Accept of use otherwise.
 		req.Header.Set("Accept", "application/json")
 	}
-	resp, err := x.client.Do(req)
-	if err != nil {
-		x.err = err
-		return nil, err
-	}
-	x.status, x.head = resp.StatusCode, resp.Header
-	if x.stream && resp.StatusCode == http.StatusOK && isEventStream(resp.Header) {
+	resp, events, err := x.Answer.Do(x.http, req, x.stream)
+	if events {
 		x.events = &eventLines{rc: resp.Body, events: wire.NewEventReader(resp.Body)}
 		resp.Body = x.events
-		return resp, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	resp.Body.Close()
-	if len(b) > maxAnswer {
-		b, x.cut = b[:maxAnswer], true
-	}
-	x.body = b
-	if err != nil {
-		x.err = fmt.Errorf("reading the answer: %w", err)
-	}
-	resp.Body = io.NopCloser(bytes.NewReader(b))
-	return resp, nil
-}
-
-// mask removes the request's keys from the beginning of a text, which is far
-// longer than what is shown of it.
-func (x *exchange) mask(s string) string { return wire.Mask(s[:min(len(s), 16<<10)], x.secrets...) }
-
-// hide removes the key itself from an answer. A server that sends it back must
-// not bring it into journals and logs; what looks like some other key stays.
-func (x *exchange) hide(r *llm.Response) {
-	texts := []*string{&r.Text, &r.Reasoning, &r.Refusal, &r.Model, &r.ID, (*string)(&r.Finish)}
-	for i := range r.ToolCalls {
-		c := &r.ToolCalls[i]
-		texts = append(texts, &c.ID, &c.Name, &c.Arguments)
-	}
-	for i := range r.Warnings {
-		texts = append(texts, &r.Warnings[i])
-	}
-	found := false
-	for _, secret := range x.secrets {
-		for _, form := range wire.Spellings(secret) {
-			for _, s := range texts {
-				if strings.Contains(*s, form) {
-					*s, found = strings.ReplaceAll(*s, form, "[masked]"), true
-				}
-			}
-		}
-	}
-	if found {
-		r.Warnings = append(r.Warnings, "the answer held the key of the request, which was removed")
-	}
-}
-
-func isEventStream(h http.Header) bool {
-	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return media == "text/event-stream"
+	return resp, err
 }
 
 // streamEnd is the error that a stream ended with. The SDK hides some: it
@@ -164,6 +97,3 @@ func canonicalLine(data []byte) []byte {
 	}
 	return append(append(out, data...), "\n\n"...)
 }
-
-// errTooLong says that an answer is longer than the client reads.
-var errTooLong = errors.New("the answer is longer than 64 MiB")

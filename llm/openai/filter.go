@@ -29,5 +29,5 @@ func filterHits(raw json.RawMessage) string {
 		hits = append(hits, name)
 	}
 	slices.Sort(hits)
-	return cut(strings.Join(hits, ", "), maxCode)
+	return strings.Join(hits, ", ")
 }

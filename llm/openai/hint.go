@@ -1,12 +1,9 @@
 package openai
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/goevals/evals/llm"
@@ -55,7 +52,7 @@ func (c *Client) authHint(ex *exchange) string {
 		return "no key was sent, since Config.KeyEnv is empty: name the variable that holds this server's key"
 	case ex.key == "":
 		return "no key was sent, since the environment variable " + c.cfg.KeyEnv + " is not set"
-	case ex.status == http.StatusForbidden:
+	case ex.Status == http.StatusForbidden:
 		return fmt.Sprintf("the key in %s may not do this: see its rights, and whether the account may use %q", c.cfg.KeyEnv, c.cfg.Model)
 	}
 	return "check the key in the environment variable " + c.cfg.KeyEnv
@@ -166,16 +163,4 @@ func exhausted(l *llm.RateLimit) string {
 		return ""
 	}
 	return "; used up: " + strings.Join(used, "; ")
-}
-
-// unreachable is for a call that reached no server.
-func unreachable(err error) string {
-	var dns *net.DNSError
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return "no server listens there: start it, or set BaseURL"
-	case errors.As(err, &dns) && dns.IsNotFound:
-		return "no such host: check BaseURL"
-	}
-	return ""
 }

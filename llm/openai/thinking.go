@@ -2,10 +2,9 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
-	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 // A Dialect is how a server has thinking switched. What [llm.Request.Thinking]
@@ -138,17 +137,9 @@ var dialects = map[Dialect]dialect{
 
 // thinking adds what t comes to in the server's dialect.
 func (c *Client) thinking(t llm.Thinking, out map[string]json.RawMessage) error {
-	set := 0
-	for _, is := range []bool{t.Off, t.Level != "", t.Budget != nil} {
-		if is {
-			set++
-		}
-	}
-	switch {
-	case set == 0:
-		return c.refuse("Request.Thinking sets nothing: set Off, Level or Budget, or leave it nil")
-	case set > 1:
-		return c.refuse("Request.Thinking has %s: set one", strings.Join(thinkingFields(t), " and "))
+	switch bad := client.ThinkingFault(t); {
+	case bad != "":
+		return c.refuse("%s", bad)
 	case t.Budget != nil && *t.Budget < 0:
 		return c.refuse("Request.Thinking.Budget is %d: want 0 (none) or more; leave Thinking nil for the model's own choice", *t.Budget)
 	}
@@ -178,20 +169,6 @@ func (c *Client) thinking(t llm.Thinking, out map[string]json.RawMessage) error 
 		out[name] = b
 	}
 	return nil
-}
-
-func thinkingFields(t llm.Thinking) []string {
-	var names []string
-	if t.Off {
-		names = append(names, "Off")
-	}
-	if t.Level != "" {
-		names = append(names, fmt.Sprintf("Level %q", t.Level))
-	}
-	if t.Budget != nil {
-		names = append(names, fmt.Sprintf("Budget %d", *t.Budget))
-	}
-	return names
 }
 
 // join is what is sent for a field that both Thinking and Extra set: two

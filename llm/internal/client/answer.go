@@ -1,0 +1,135 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
+)
+
+// maxAnswer is the longest unary answer that is read, in bytes.
+const maxAnswer = 64 << 20
+
+// ErrTooLong says that an answer is longer than a client reads.
+var ErrTooLong = errors.New("the answer is longer than 64 MiB")
+
+// An Answer is what came of one call, below the SDK. The zero value has come
+// of none. Not safe for concurrent use.
+type Answer struct {
+	// URL is what was called; nil if the call did not get as far.
+	URL *url.URL
+	// Secrets are those of the request, which no text may show.
+	Secrets []string
+	// Status and Head are the answer's; 0 and nil if none came.
+	Status int
+	Head   http.Header
+	// Body is what came of an answer that is no stream of events. Cut says that
+	// there was more than 64 MiB of it.
+	Body []byte
+	Cut  bool
+	// Err is the error of the call, or of reading the body.
+	Err error
+}
+
+// A NoAnswer is a body that is no answer. A client makes an llm.Error of it.
+type NoAnswer struct {
+	// Body holds an error object if IsError is set.
+	Body    []byte
+	IsError bool
+	// Server says that the failure is the server's, whatever its words.
+	Server bool
+	Why    string
+}
+
+func (e *NoAnswer) Error() string { return e.Why }
+
+// Do makes the call. Where a stream of events was asked for and comes, events
+// is set and resp.Body is the caller's to read and close; any other body is
+// read here, and stands in resp.Body again.
+func (a *Answer) Do(hc *http.Client, req *http.Request, stream bool) (resp *http.Response, events bool, err error) {
+	a.Secrets, a.URL = wire.Secrets(req), req.URL
+	resp, err = hc.Do(req)
+	if err != nil {
+		a.Err = err
+		return nil, false, err
+	}
+	a.Status, a.Head = resp.StatusCode, resp.Header
+	if stream && resp.StatusCode == http.StatusOK && isEventStream(resp.Header) {
+		return resp, true, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	_ = resp.Body.Close() // what was read counts
+	if len(b) > maxAnswer {
+		b, a.Cut = b[:maxAnswer], true
+	}
+	a.Body = b
+	if err != nil {
+		a.Err = fmt.Errorf("reading the answer: %w", err)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(b))
+	return resp, false, nil
+}
+
+func isEventStream(h http.Header) bool {
+	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
+	return media == "text/event-stream"
+}
+
+// Value is the JSON value that the body begins with. Bytes behind it are left
+// out, as SDKs do: some servers put them there. If the body is a stream of
+// events that came without saying so, events is that and value is nil. The
+// error is a [*NoAnswer], [ErrTooLong] or io.ErrUnexpectedEOF.
+func (a *Answer) Value() (value json.RawMessage, events []byte, err error) {
+	if a.Status != http.StatusOK {
+		return nil, nil, &NoAnswer{Body: a.Body, IsError: true, Why: "the server refused"}
+	}
+	if a.Cut {
+		return nil, nil, ErrTooLong
+	}
+	b := bytes.TrimSpace(bytes.TrimPrefix(a.Body, []byte("\xef\xbb\xbf")))
+	if len(b) == 0 {
+		return nil, nil, &NoAnswer{Why: "the body is empty"}
+	}
+	if looksLikeEvents(b) {
+		return nil, b, nil
+	}
+	switch err := json.NewDecoder(bytes.NewReader(b)).Decode(&value); {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, nil, io.ErrUnexpectedEOF
+	case err != nil:
+		return nil, nil, &NoAnswer{Body: a.Body, Why: "the body is not JSON"}
+	}
+	return value, nil, nil
+}
+
+func looksLikeEvents(b []byte) bool {
+	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
+		if bytes.HasPrefix(b, []byte(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// Complete adds to a response what the transport knows of the call: times,
+// limits, whether it was replayed. It then removes the request's keys, and
+// cuts names and warnings. found says that a key was removed already.
+func (a *Answer) Complete(r *llm.Response, got wire.Captured, found bool) {
+	r.Timing = llm.Timing{Start: got.Start, Total: got.End}
+	if len(r.Chunks) > 0 {
+		r.Timing.FirstToken = r.Chunks[0]
+	}
+	r.Replayed = got.Replayed
+	if !got.Replayed { // recorded limits say nothing of now
+		r.RateLimit = wire.RateLimits(a.Head, time.Now())
+	}
+	a.hide(r, found)
+}

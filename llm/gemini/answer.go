@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -62,15 +63,6 @@ type answer struct {
 	over            bool // the stream said [DONE]
 }
 
-// badAnswer is a body that is no answer; failure makes it an llm.Error.
-type badAnswer struct {
-	body  []byte // holds an error object, if isErr
-	isErr bool
-	why   string
-}
-
-func (e *badAnswer) Error() string { return e.why }
-
 // blockedPrompt is an answer without any candidate, since the prompt was
 // refused.
 type blockedPrompt struct{ reason, message string }
@@ -82,37 +74,24 @@ func (e *blockedPrompt) Error() string { return "the prompt was blocked: " + e.r
 func (a *answer) body(ex *exchange) (llm.Response, error) {
 	err := a.whole(ex)
 	if err == nil {
-		err = ex.err
+		err = ex.Err
 	}
 	return a.response(), err
 }
 
 // whole reads a body that did not come as a stream of events.
 func (a *answer) whole(ex *exchange) error {
-	if ex.status != 200 {
-		return &badAnswer{body: ex.body, isErr: true, why: "the server refused"}
+	value, events, err := ex.Value()
+	switch {
+	case err != nil:
+		return err
+	case events != nil:
+		return a.eventsIn(events)
 	}
-	if ex.cut {
-		return errTooLong
-	}
-	b := bytes.TrimSpace(bytes.TrimPrefix(ex.body, []byte("\xef\xbb\xbf")))
-	if len(b) > 0 && b[0] != '{' && b[0] != '[' && looksLikeEvents(b) {
-		return a.eventsIn(b)
-	}
-	var first json.RawMessage
-	if err := json.NewDecoder(bytes.NewReader(b)).Decode(&first); err != nil {
-		switch {
-		case len(b) == 0:
-			return &badAnswer{why: "the body is empty"}
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return io.ErrUnexpectedEOF
-		}
-		return &badAnswer{body: ex.body, why: "the body is not JSON"}
-	}
-	list := []json.RawMessage{first}
-	if first[0] == '[' { // what a stream is where no events were asked for
+	list := []json.RawMessage{value}
+	if value[0] == '[' { // what a stream is where no events were asked for
 		list = nil
-		_ = json.Unmarshal(first, &list) // it was JSON, and an array
+		_ = json.Unmarshal(value, &list) // it was JSON, and an array
 	}
 	for _, chunk := range list {
 		if err := a.add(chunk, 0, true); err != nil {
@@ -123,7 +102,7 @@ func (a *answer) whole(ex *exchange) error {
 		a.warn("a stream was asked for, but the answer came whole: there is no time of the first token")
 	}
 	a.chunks = nil
-	return a.check(ex.body)
+	return a.check(ex.Body)
 }
 
 // check refuses a body that was read to its end and holds no answer.
@@ -138,16 +117,7 @@ func (a *answer) check(body []byte) error {
 		}
 		return &blockedPrompt{reason, a.blockedMessage}
 	}
-	return &badAnswer{body: body, why: "the answer has no candidates"}
-}
-
-func looksLikeEvents(b []byte) bool {
-	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
-		if bytes.HasPrefix(b, []byte(p)) {
-			return true
-		}
-	}
-	return false
+	return &client.NoAnswer{Body: body, Why: "the answer has no candidates"}
 }
 
 // eventsIn reads a stream that came without saying so in its content type.
@@ -176,7 +146,7 @@ func (a *answer) event(ev wire.Event, at time.Duration) error {
 		return nil
 	}
 	if ev.Name == "error" && !isErrorBody(data) {
-		return &badAnswer{body: data, isErr: true, why: "the stream has an error event"}
+		return &client.NoAnswer{Body: data, IsError: true, Why: "the stream has an error event"}
 	}
 	return a.add(data, at, false)
 }
@@ -188,14 +158,14 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	if err := json.Unmarshal(data, &r); err != nil && !errors.As(err, &typeErr) {
 		switch {
 		case whole:
-			return &badAnswer{body: data, why: "the body is not JSON"}
+			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		case strings.HasPrefix(err.Error(), "unexpected end"):
 			return io.ErrUnexpectedEOF
 		}
-		return &badAnswer{body: data, isErr: true, why: "an event of the stream is not JSON"}
+		return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
 	}
 	if isErrorBody(data) {
-		return &badAnswer{body: data, isErr: true, why: "the answer is an error object"}
+		return &client.NoAnswer{Body: data, IsError: true, Why: "the answer is an error object"}
 	}
 	if r.ID != "" && a.id == "" {
 		a.id = r.ID
@@ -367,7 +337,7 @@ func (a *answer) done() bool { return a.finish != "" || a.blocked != "" }
 func (a *answer) end(bare []byte) error {
 	switch {
 	case bare != nil && !a.done():
-		return &badAnswer{body: bare, isErr: true, why: "the stream ended with an error object"}
+		return &client.NoAnswer{Body: bare, IsError: true, Why: "the stream ended with an error object"}
 	case a.candidates == 0 && (a.feedback || a.over):
 		return a.check(nil)
 	case !a.done() && a.over:

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 // request is what the SDK is given, and what goes past it: settings whose zero
@@ -78,8 +79,8 @@ func (c *Client) build(to target, req llm.Request) (*request, error) {
 			if v == nil {
 				v = json.RawMessage("null")
 			}
-			if !json.Valid(v) {
-				return nil, refuse(to.provider, "Request.%s", extraFault(name, v))
+			if bad := client.ExtraFault(name, v); bad != "" {
+				return nil, refuse(to.provider, "Request.%s", bad)
 			}
 			list = append(list, member{name, v})
 		}

@@ -165,7 +165,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"no such call", "", llm.Request{Messages: []llm.Message{q[0], {Role: "tool", ToolCallID: "c"}}}, `"c", which is no call`},
 
 		{"no thinking", "", think(llm.Thinking{}), "sets nothing"},
-		{"two", "", think(llm.Thinking{Off: true, Level: "low"}), "sets 2 of"},
+		{"two", "", think(llm.Thinking{Off: true, Level: "low"}), `has Off and Level "low": set one`},
 		{"pro off", "gemini-2.5-pro", think(llm.Thinking{Off: true}), "Budget to 128 or more"},
 		{"pro budget 0", "gemini-2.5-pro-preview-06-05", think(llm.Thinking{Budget: new(int64(0))}), "cannot be switched off"},
 		{"3 off", "gemini-3-pro-preview", think(llm.Thinking{Off: true}), `Level to "minimal"`},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -111,11 +112,11 @@ func (c Config) New() *Client {
 		panic(fmt.Sprintf("gemini: Config.Location is %q: want a name such as us-central1", c.Location))
 	}
 	for name, v := range c.Extra {
-		if v != nil && !json.Valid(v) {
-			panic("gemini: Config." + extraFault(name, v))
+		if bad := client.ExtraFault(name, v); bad != "" {
+			panic("gemini: Config." + bad)
 		}
 	}
-	return &Client{cfg: c, http: httpClient(c), adc: &adc{}}
+	return &Client{cfg: c, http: client.HTTP(c.HTTPClient, c.Provider, func(base http.RoundTripper) http.RoundTripper { return guard{base} }), adc: &adc{}}
 }
 
 // modelFault says why a model's name cannot stand in a path, "" if it can.
@@ -126,23 +127,12 @@ func modelFault(model string) string {
 	return ""
 }
 
-// extraFault shows no more of the value than its first byte: it may be a key
-// that was taken for a header.
-func extraFault(name string, v json.RawMessage) string {
-	return fmt.Sprintf("Extra[%q] is not JSON: its %d bytes begin with %.1q; a text needs quotes, as json.Marshal gives it", name, len(v), v)
-}
-
 func parseBase(s string) (*url.URL, error) {
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("is no URL: %q", wire.Mask(s))
-	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("is %q: want http:// or https:// and a host, such as %s", wire.Mask(s), DefaultBaseURL)
-	case u.RawQuery != "" || u.Fragment != "":
+	u, err := client.ParseBase(s, DefaultBaseURL)
+	if err == nil && (u.RawQuery != "" || u.Fragment != "") {
 		return nil, fmt.Errorf("is %q: it has a query, which would not be sent; what a gateway wants goes into Header", wire.Mask(s))
 	}
-	return u, nil
+	return u, err
 }
 
 // refuse is the error for what cannot be sent as it is meant.

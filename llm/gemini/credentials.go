@@ -14,6 +14,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -56,7 +57,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	for _, vs := range resp.Header {
 		for i := range vs {
 			for _, f := range forms {
-				vs[i] = strings.ReplaceAll(vs[i], f, masked)
+				vs[i] = strings.ReplaceAll(vs[i], f, client.Masked)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -195,7 +196,7 @@ func (d detail) quotaName() string {
 			s += ")"
 		}
 		if s != "" && len(names) < 3 {
-			names = append(names, cut(s, maxCode))
+			names = append(names, client.Cut(s, client.MaxName))
 		}
 	}
 	return strings.Join(names, "; ")

@@ -3,45 +3,28 @@ package gemini
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"mime"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"sync/atomic"
 
-	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
-// maxAnswer is the longest unary answer that is read, in bytes.
-const maxAnswer = 64 << 20
-
-var (
-	errTooLong    = errors.New("the answer is longer than 64 MiB")
-	errNoExchange = errors.New("gemini: a call of the SDK that no Generate made")
-)
+var errNoExchange = errors.New("gemini: a call of the SDK that no Generate made")
 
 // exchange is one call below the SDK: it sends what the SDK wrote, and keeps
 // all that comes.
 type exchange struct {
-	client  *http.Client
-	header  http.Header
-	to      target
-	request *request
-	stream  bool
+	client.Answer
 
-	url    *url.URL // that was called
-	status int
-	head   http.Header
-	body   []byte
-	cut    bool // the answer is longer than maxAnswer
-	events *eventStream
-	err    error // of the call, or of reading the body
-
-	secrets  []string    // of the request: not to be shown
+	http     *http.Client
+	header   http.Header // of the request
+	to       target
+	request  *request
+	stream   bool
+	events   *eventStream
 	scrubbed atomic.Bool // an access token was removed from the answer
 }
 
@@ -49,30 +32,14 @@ type exchange struct {
 func (x *exchange) do(req *http.Request) error {
 	out, err := x.outgoing(req)
 	if err != nil {
-		x.err = err
+		x.Err = err
 		return err
 	}
-	x.secrets, x.url = wire.Secrets(out), out.URL
-	resp, err := x.client.Do(out)
-	if err != nil {
-		x.err = err
-		return err
-	}
-	x.status, x.head = resp.StatusCode, resp.Header
-	if x.stream && resp.StatusCode == http.StatusOK && isEventStream(resp.Header) {
+	resp, events, err := x.Do(x.http, out, x.stream)
+	if events {
 		x.events = newEventStream(resp.Body)
-		return nil
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	resp.Body.Close()
-	if len(b) > maxAnswer {
-		b, x.cut = b[:maxAnswer], true
-	}
-	x.body = b
-	if err != nil {
-		x.err = fmt.Errorf("reading the answer: %w", err)
-	}
-	return nil
+	return err
 }
 
 // outgoing is the SDK's request with our body, headers and key.
@@ -97,65 +64,6 @@ func (x *exchange) outgoing(req *http.Request) (*http.Request, error) {
 		out.Header[http.CanonicalHeaderKey(k)] = slices.Clone(vs)
 	}
 	return out, nil
-}
-
-// maxMasked is how much of a text is masked, in bytes: far more than what is
-// shown of one.
-const maxMasked = 16 << 10
-
-// mask removes the request's keys from the beginning of a text. What is shown
-// is cut after it: half a key would not be found.
-func (x *exchange) mask(s string) string {
-	if len(s) <= maxMasked {
-		return wire.Mask(s, x.secrets...)
-	}
-	longest := 0
-	for _, secret := range x.secrets {
-		for _, form := range wire.Spellings(secret) {
-			longest = max(longest, len(form))
-		}
-	}
-	s = wire.Mask(s[:maxMasked], x.secrets...)
-	return s[:max(len(s)-longest, 0)] // the beginning of a key may end it
-}
-
-// hide removes the key itself from an answer, and cuts its names. A server that sends it back must
-// not bring it into journals and logs; what looks like some other key stays.
-func (x *exchange) hide(r *llm.Response) {
-	texts := []*string{&r.Text, &r.Reasoning, &r.Refusal, &r.Model, &r.ID, (*string)(&r.Finish)}
-	for i := range r.ToolCalls {
-		c := &r.ToolCalls[i]
-		texts = append(texts, &c.ID, &c.Name, &c.Arguments)
-	}
-	for i := range r.Warnings {
-		texts = append(texts, &r.Warnings[i])
-	}
-	found := x.scrubbed.Load()
-	for _, secret := range x.secrets {
-		for _, form := range wire.Spellings(secret) {
-			for _, s := range texts {
-				if strings.Contains(*s, form) {
-					*s, found = strings.ReplaceAll(*s, form, masked), true
-				}
-			}
-		}
-	}
-	for _, s := range []*string{&r.Model, &r.ID, (*string)(&r.Finish)} {
-		*s = cut(*s, maxCode)
-	}
-	for i := range r.Warnings {
-		r.Warnings[i] = cut(r.Warnings[i], maxMessage)
-	}
-	if found {
-		r.Warnings = append(r.Warnings, "the answer held the key of the request, which was removed")
-	}
-}
-
-const masked = "[masked]"
-
-func isEventStream(h http.Header) bool {
-	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return media == "text/event-stream"
 }
 
 // eventStream reads a stream's events, and keeps the end of what was read: a

@@ -13,16 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 func fuzzed(stream bool, status int, contentType string, b []byte) (llm.Response, error) {
 	ex := &exchange{
-		stream: stream, status: status, head: http.Header{"Content-Type": {contentType}},
-		url: &url.URL{Scheme: "http", Host: "h"}, to: target{provider: "gemini"},
+		Answer: client.Answer{Status: status, Head: http.Header{"Content-Type": {contentType}}, URL: &url.URL{Scheme: "http", Host: "h"}},
+		stream: stream, to: target{provider: "gemini"},
 	}
 	var a answer
 	if !stream {
-		ex.body = b
+		ex.Body = b
 		r, err := a.body(ex)
 		return r, (&Client{}).failure(context.Background(), ex, &r, err)
 	}

@@ -3,6 +3,8 @@ package gemini
 import (
 	"bytes"
 	"io"
+
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 // scrubber removes secrets from an answer as it is read, so that nothing above
@@ -44,7 +46,7 @@ func (s *scrubber) release() {
 	keep := 0
 	for _, f := range s.forms {
 		if bytes.Contains(s.held, []byte(f)) {
-			s.held = bytes.ReplaceAll(s.held, []byte(f), []byte(masked))
+			s.held = bytes.ReplaceAll(s.held, []byte(f), []byte(client.Masked))
 			s.found()
 		}
 	}

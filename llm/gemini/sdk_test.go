@@ -47,7 +47,7 @@ func TestSDKIsMadeInSilence(t *testing.T) {
 	client, err := newSDK(genai.BackendVertexAI)
 	require.NoError(t, err)
 	path := ""
-	ex := &exchange{request: &request{}, client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	ex := &exchange{request: &request{}, http: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		path = r.URL.Path
 		return nil, io.EOF
 	})}}

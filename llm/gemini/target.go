@@ -2,13 +2,13 @@ package gemini
 
 import (
 	"cmp"
-	"net"
 	"net/url"
 	"os"
 	"regexp"
 	"strings"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 // Both go into a URL, the location into the host that gets the credentials.
@@ -60,7 +60,7 @@ func (c Config) target() (target, error) {
 	} else if err := c.vertexTarget(&t); err != nil {
 		return t, err
 	}
-	t.guarded = c.Credentials != nil && vertex || !isLoopback(t.base)
+	t.guarded = c.Credentials != nil && vertex || !client.IsLoopback(t.base)
 	return t, nil
 }
 
@@ -169,10 +169,4 @@ func (t *target) cutVersion() {
 		u.Path, u.RawPath = m[1], ""
 		t.base, t.version = &u, m[2]
 	}
-}
-
-func isLoopback(u *url.URL) bool {
-	h := u.Hostname()
-	ip := net.ParseIP(h)
-	return strings.EqualFold(h, "localhost") || ip != nil && ip.IsLoopback()
 }

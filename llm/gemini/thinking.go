@@ -9,6 +9,7 @@ import (
 	"google.golang.org/genai"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/client"
 )
 
 var modelVersion = regexp.MustCompile(`(?:^|/)gemini-(\d{1,3})(?:\.(\d{1,3}))?-([a-z-]*)`)
@@ -52,18 +53,10 @@ func (r *request) thinking(to target, model string, t *llm.Thinking) error {
 		return nil
 	}
 	f := familyOf(model)
-	set := 0
-	for _, is := range []bool{t.Off, t.Level != "", t.Budget != nil} {
-		if is {
-			set++
-		}
-	}
 	off := t.Off || t.Budget != nil && *t.Budget == 0
-	switch {
-	case set == 0:
-		return refuse(to.provider, "Request.Thinking sets nothing: set Off, Level or Budget, or leave it nil")
-	case set > 1:
-		return refuse(to.provider, "Request.Thinking sets %d of Off, Level and Budget: set one", set)
+	switch bad := client.ThinkingFault(*t); {
+	case bad != "":
+		return refuse(to.provider, "%s", bad)
 	case off && f.levels:
 		return refuse(to.provider, `the thinking of %s cannot be switched off: set Level to "minimal" (most Flash models have it) or "low", its least`, model)
 	case off && f.always:

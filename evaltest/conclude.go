@@ -25,7 +25,7 @@ func (r *runner) conclude(t *testing.T, p *progress) *Report {
 // nil in a benchmark.
 func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Report {
 	stopped := r.gov.cause()
-	rep := &Report{Stats: stats, Narrowed: narrowed}
+	rep := &Report{Stats: stats, Narrowed: narrowed, ds: r.plan.ds}
 	if stopped != nil {
 		rep.Stopped = stopped.text
 		r.fail("the run stopped early: %s", stopped.text)

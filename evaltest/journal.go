@@ -157,7 +157,12 @@ func sameRun(was, is result.Header) error {
 	differ("the judge", was.Judge, is.Judge)
 	differ("the number of samples", strconv.Itoa(was.Samples), strconv.Itoa(is.Samples))
 	differ("the number of attempts", strconv.Itoa(was.Attempts), strconv.Itoa(is.Attempts))
-	for _, k := range slices.Sorted(maps.Keys(is.Fingerprint)) {
+	both := maps.Clone(is.Fingerprint)
+	if both == nil {
+		both = map[string]string{}
+	}
+	maps.Copy(both, was.Fingerprint)
+	for _, k := range slices.Sorted(maps.Keys(both)) {
 		differ("the "+k, was.Fingerprint[k], is.Fingerprint[k])
 	}
 	if len(diffs) == 0 {
@@ -196,8 +201,12 @@ func header(s *settings, p place, test string, ds *dataset.Dataset, strategy run
 		h.Options["cassette"] = s.cassette
 		h.Options["cassette-mode"] = fmt.Sprint(s.cassetteMode)
 	}
+	h.Fingerprint = map[string]string{}
 	if s.judgeIncorrect {
-		h.Fingerprint = map[string]string{"judging of incorrect answers": "on"}
+		h.Fingerprint["judging of incorrect answers"] = "on"
+	}
+	if hash := run.FingerprintOf(strategy, ds.At(0)); hash != "" {
+		h.Fingerprint["first item's request"] = hash
 	}
 	return h
 }

@@ -96,7 +96,8 @@ func IDs(ids ...string) Option {
 // is that of an uninterrupted run. Items that ended in an error run again.
 // Journal is a path, or "latest" for the latest unfinished journal of this
 // test. A run of another dataset, strategy, grader, judge, or of another
-// number of attempts or samples is refused.
+// number of attempts or samples is refused, and so is one that asks in another
+// way: of [Ask], the first item's request is compared with all its settings.
 // EVALTEST_RESUME and -evaltest.resume take 1 for latest, or a path.
 func Resume(journal string) Option {
 	return optionFunc(func(s *settings) {

@@ -1,10 +1,13 @@
 package evaltest
 
 import (
+	"cmp"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
@@ -32,6 +35,7 @@ type Report struct {
 	// Summary is the text that the test prints.
 	Summary string
 
+	ds      *dataset.Dataset
 	trouble []string // why the test fails, gates excepted, a line each
 }
 
@@ -40,7 +44,8 @@ type Report struct {
 func (r *Report) Failed() bool { return len(r.trouble) > 0 || gate.AnyFailed(r.Decisions) }
 
 // Records yields the run's records from its journal, the latest one of each
-// item's sample; an error ends it.
+// item's sample, in the order of the dataset, an item's samples one after the
+// other; an error ends it. Items without a record are not in it.
 func (r *Report) Records() iter.Seq2[result.Record, error] {
 	return func(yield func(result.Record, error) bool) {
 		j, err := result.Read(r.Journal)
@@ -48,6 +53,15 @@ func (r *Report) Records() iter.Seq2[result.Record, error] {
 			yield(result.Record{}, err)
 			return
 		}
+		// The journal has them as they ended, and whoever zips those with the
+		// dataset compares answers with other items' targets.
+		place, n := make(map[string]int, r.ds.Len()), 0
+		for it := range r.ds.All() {
+			place[it.ID], n = n, n+1
+		}
+		slices.SortStableFunc(j.Records, func(a, b result.Record) int {
+			return cmp.Or(cmp.Compare(place[a.Item.ID], place[b.Item.ID]), cmp.Compare(a.Sample, b.Sample))
+		})
 		for _, rec := range j.Records {
 			if !yield(rec, nil) {
 				return

@@ -1,0 +1,71 @@
+package run
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/llm"
+)
+
+// A Fingerprinter is a [Strategy] whose answers depend on more than its name
+// says: a prompt, settings, an index. A run goes on with an earlier one only if
+// both have the same.
+type Fingerprinter interface {
+	// Fingerprint returns a short text that changes whenever what is asked
+	// for this item changes, and never holds a key. "" is unknown.
+	Fingerprint(item dataset.Item) string
+}
+
+const fingerprinting stage = "Fingerprint of strategy"
+
+// FingerprintOf returns the strategy's fingerprint for an item; "" if it has
+// none, panics, or says something else each time (a prompt with the time in it).
+func FingerprintOf(s Strategy, item dataset.Item) string {
+	f, ok := s.(Fingerprinter)
+	if !ok {
+		return ""
+	}
+	var first, second string
+	done := make(chan struct{}) // a goroutine, lest a Goexit in the user's code be the caller's
+	go func() {
+		defer close(done)
+		_ = guard(fingerprinting, s, func() error {
+			a, b := f.Fingerprint(item), f.Fingerprint(item)
+			first, second = a, b
+			return nil
+		})
+	}()
+	<-done
+	if first != second {
+		return ""
+	}
+	return first
+}
+
+// Fingerprint hashes the request: messages and every setting that is sent.
+func (s ask) Fingerprint(item dataset.Item) string { return hashRequest(s.prompt(item)) }
+
+// Fingerprint is that of both parts; "" if either has none.
+func (s escalate) Fingerprint(item dataset.Item) string {
+	fast, thinking := FingerprintOf(s.fast, item), FingerprintOf(s.thinking, item)
+	if fast == "" || thinking == "" {
+		return ""
+	}
+	return fast + " " + thinking
+}
+
+func hashRequest(req llm.Request) string {
+	b, err := json.Marshal(req)
+	if err != nil {
+		return "" // a raw field that is no JSON: the call will say so
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:12])
+}
+
+var (
+	_ Fingerprinter = ask{}
+	_ Fingerprinter = escalate{}
+)

@@ -1,0 +1,7 @@
+package gemini
+
+import "cmp"
+
+// Name is the provider and the model, as people name them. It tells runs of two
+// models apart, and holds no key.
+func (c *Client) Name() string { return cmp.Or(c.cfg.Provider, "gemini") + " " + c.cfg.Model }

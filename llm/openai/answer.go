@@ -157,6 +157,9 @@ func (a *answer) add(data []byte, whole bool) error {
 				a.written(ch, whole) // what it holds of an answer is kept
 			}
 		}
+		if c.Error != nil && c.Error[0] == '{' {
+			data = errorObject(c.Error) // without the answer so far, which may be long
+		}
 		return &client.NoAnswer{Body: data, IsError: true, Why: "the answer is an error object"}
 	}
 	if c.ID != "" && a.id == "" {

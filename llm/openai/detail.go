@@ -1,19 +1,20 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/goevals/evals/llm/wire"
 )
 
 // detail is what an error body says, whichever of its shapes it has.
 type detail struct {
-	message, code, kind, inner, param string
-	status                            int    // an HTTP status inside the body
-	filtered                          string // the categories of Azure's filter
-	daily                             bool   // all quotas that Google names are of a day
+	wire.ErrorBody
+	param    string // of the request, that is at fault
+	filtered string // the categories of Azure's filter
 
 	// OpenRouter's metadata: the provider's own words and name, which limit
 	// it was, the header that the provider sent, and why a moderator refused.
@@ -24,7 +25,7 @@ type detail struct {
 
 // words is what is shown of the error.
 func (d detail) words() string {
-	s := d.message
+	s := d.Message
 	if d.raw != "" && !strings.Contains(s, d.raw) {
 		s = strings.TrimPrefix(s+": "+d.raw, ": ")
 	}
@@ -37,16 +38,17 @@ func (d detail) words() string {
 	return s
 }
 
-// dig finds the server's words in an error body: {"error":{…}},
-// {"error":"text"}, [{"error":…}], {"object":"error","message":…},
-// {"detail":…}, {"message":…}, {"errors":[…]}.
+// code is the code to show.
+func (d detail) code() string { return cmp.Or(d.Code, d.Status) }
+
+// dig reads an error body. What llm/wire does not read of it stands in the
+// error object, or in the body where that is the object.
 func dig(body []byte) detail {
-	var any any
-	if json.Unmarshal(body, &any) != nil {
-		return detail{}
+	d := detail{ErrorBody: wire.ReadError(body)}
+	var v any
+	if json.Unmarshal(body, &v) == nil {
+		d.read(v, 0)
 	}
-	var d detail
-	d.read(any, 0)
 	return d
 }
 
@@ -55,68 +57,28 @@ func (d *detail) read(v any, depth int) {
 		return
 	}
 	switch v := v.(type) {
-	case string:
-		if d.message == "" {
-			d.message = v
-		}
 	case []any:
 		if len(v) > 0 {
 			d.read(v[0], depth+1)
 		}
 	case map[string]any:
-		d.object(v, depth)
+		d.read(v["error"], depth+1)
+		d.object(v)
 	}
 }
 
-func (d *detail) object(m map[string]any, depth int) {
-	if e, ok := m["error"]; ok && e != nil && e != false {
-		d.read(e, depth+1)
-	}
-	for _, name := range []string{"message", "detail", "msg", "errors", "error_description"} {
-		if d.message == "" {
-			d.read(m[name], depth+1)
-			if where := place(m["loc"]); name == "msg" && d.message != "" && where != "" {
-				d.message = where + ": " + d.message
-			}
-		}
-	}
-	for _, name := range []string{"code", "status"} {
-		d.number(m[name])
-	}
-	if t, ok := m["type"].(string); ok && d.kind == "" && t != "error" {
-		d.kind = t
-	}
+func (d *detail) object(m map[string]any) {
 	if p, ok := m["param"].(string); ok && d.param == "" {
 		d.param = p
 	}
 	d.filter(m)
 	for _, name := range []string{"innererror", "inner_error"} {
 		if in, ok := m[name].(map[string]any); ok {
-			d.inner, _ = in["code"].(string)
 			d.filter(in)
 		}
 	}
 	if meta, ok := m["metadata"].(map[string]any); ok {
 		d.gateway(meta)
-	}
-	if list, ok := m["details"].([]any); ok {
-		d.quotas(list)
-	}
-}
-
-// number takes a code: an HTTP status, however it is spelled, or a name.
-func (d *detail) number(v any) {
-	var text string
-	switch v := v.(type) {
-	case string:
-		text = v
-	case float64:
-		text = strconv.FormatFloat(v, 'f', -1, 64)
-	}
-	if n, err := strconv.Atoi(text); err == nil && n >= 400 && n < 600 {
-		d.status = n
-	} else if d.code == "" {
-		d.code = text
 	}
 }
 
@@ -135,13 +97,13 @@ func (d *detail) gateway(meta map[string]any) {
 	switch raw := meta["raw"].(type) {
 	case string:
 		d.raw = raw
-		if inner := dig([]byte(raw)); inner.message != "" {
-			d.raw = inner.message
+		if inner := wire.ReadError([]byte(raw)); inner.Message != "" {
+			d.raw = inner.Message
 		}
 	case map[string]any:
-		var inner detail
-		inner.read(raw, 1)
-		d.raw = inner.message
+		if b, err := json.Marshal(raw); err == nil {
+			d.raw = wire.ReadError(b).Message
+		}
 	}
 	d.provider, _ = meta["provider_name"].(string)
 	d.limit, _ = meta["limit_source"].(string)
@@ -159,35 +121,4 @@ func (d *detail) gateway(meta map[string]any) {
 			}
 		}
 	}
-}
-
-// quotas reads google.rpc's QuotaFailure. A run waits for a quota of a minute,
-// so only if each one named is of a day does waiting not help.
-func (d *detail) quotas(details []any) {
-	daily, others := 0, 0
-	for _, e := range details {
-		m, _ := e.(map[string]any)
-		violations, _ := m["violations"].([]any)
-		for _, v := range violations {
-			q, _ := v.(map[string]any)
-			id, _ := q["quotaId"].(string)
-			switch {
-			case strings.Contains(strings.ToLower(id), "perday"):
-				daily++
-			case id != "":
-				others++
-			}
-		}
-	}
-	d.daily = daily > 0 && others == 0
-}
-
-// place is where in the request a validator found a fault: body.tools.0.type.
-func place(loc any) string {
-	list, _ := loc.([]any)
-	var names []string
-	for _, e := range list {
-		names = append(names, fmt.Sprint(e))
-	}
-	return strings.Join(names, ".")
 }

@@ -34,11 +34,11 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 func (c *Client) refused(out *llm.Error, ex *exchange, no *client.NoAnswer) {
 	d := dig(no.Body)
 	status := ex.Status
-	if status == http.StatusOK && d.status >= 400 {
-		status = d.status // an error sent after the status had gone out
+	if status == http.StatusOK && d.HTTP >= 400 {
+		status = d.HTTP // an error sent after the status had gone out
 	}
 	// Masked before it is cut: half a key is one too much.
-	out.Code, out.Message = client.Cut(ex.Mask(d.code), client.MaxName), client.Cut(ex.Mask(d.words()), client.MaxMessage)
+	out.Code, out.Message = client.Cut(ex.Mask(d.code()), client.MaxName), client.Cut(ex.Mask(d.words()), client.MaxMessage)
 	if out.Code == "" && status != ex.Status {
 		out.Code = strconv.Itoa(status)
 	}
@@ -46,20 +46,20 @@ func (c *Client) refused(out *llm.Error, ex *exchange, no *client.NoAnswer) {
 	switch {
 	case ex.Status >= 300 && ex.Status < 400:
 		out.Kind, out.Message = llm.KindBadResponse, ex.Redirected()
-	case !no.IsError && d.message == "":
+	case !no.IsError && d.Message == "":
 		out.Kind = llm.KindBadResponse
 		if no.Server {
 			out.Kind = llm.KindServer
 		}
 		out.Message = ex.Describe(no.Why)
-	case d.message == "" && d.code == "":
-		out.Kind = kind(status, d)
+	case d.Message == "" && d.code() == "":
+		out.Kind = d.kindOf(status)
 		out.Message = ex.Describe(no.Why)
 		if len(ex.Body) == 0 && len(no.Body) > 0 {
 			out.Message = fmt.Sprintf("%s: %q", no.Why, ex.Excerpt(no.Body))
 		}
 	default:
-		out.Kind = kind(status, d)
+		out.Kind = d.kindOf(status)
 		if no.Server && out.Kind == llm.KindBadResponse {
 			out.Kind = llm.KindServer
 		}
@@ -87,7 +87,7 @@ func (c *Client) limits(out *llm.Error, ex *exchange, status int, d detail, body
 
 // misplaced reports whether the base URL may be what is wrong.
 func misplaced(ex *exchange, d detail) bool {
-	return ex.Misplaced(d.code+d.message, "model", "deployment")
+	return ex.Misplaced(d.code()+d.Message, "model", "deployment")
 }
 
 var versionPath = regexp.MustCompile(`/v\d`)

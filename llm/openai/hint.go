@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,11 +60,11 @@ func (c *Client) authHint(ex *exchange) string {
 }
 
 func (c *Client) notFoundHint(ex *exchange, d detail) string {
-	text := strings.ToLower(d.message)
+	text := strings.ToLower(d.Message)
 	switch {
 	case c.cfg.Provider == "ollama" || strings.Contains(text, "try pulling it"):
 		return "ollama pull " + c.cfg.Model
-	case fold(d.code) == "deploymentnotfound":
+	case strings.EqualFold(d.Code, "DeploymentNotFound"):
 		return fmt.Sprintf("check the deployment's name, %q, and its resource; a new one is there after some minutes", c.cfg.Model)
 	case strings.Contains(text, "no allowed providers"):
 		return "allow one of the model's providers in the account's settings, or in Extra's field provider"
@@ -90,9 +91,9 @@ func (c *Client) contextHint(e *llm.Error) string {
 
 // parameterHint is for a setting that the model or server does not take.
 func parameterHint(d detail, provider string) string {
-	text := strings.ToLower(d.message + "\n" + d.raw)
-	refused := hasWord(text, []string{"unsupported", "not supported", "does not support", "unrecognized", "unknown", "extra inputs are not permitted", "not permitted", "unavailable"}) ||
-		strings.HasPrefix(fold(d.code), "unsupported")
+	text := strings.ToLower(d.Message + "\n" + d.raw)
+	refused := hasAny(text, "unsupported", "not supported", "does not support", "unrecognized", "unknown", "extra inputs are not permitted", "not permitted", "unavailable") ||
+		strings.HasPrefix(strings.ToLower(d.Code), "unsupported")
 	is := func(name string) bool { return d.param == name || d.param == "" && refused && hasField(text, name) }
 	switch {
 	case is(MaxTokens) && (refused || strings.Contains(text, MaxCompletionTokens)):
@@ -113,6 +114,10 @@ func parameterHint(d detail, provider string) string {
 		return "the server does not take Request.Schema as it is sent: leave it nil, and give Extra the response_format that it knows"
 	}
 	return ""
+}
+
+func hasAny(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
 // hasField reports whether text names this field of the request: as a word,

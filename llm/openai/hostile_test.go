@@ -172,6 +172,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"8 MB line", "long, but an answer", llmtest.Stream("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + long + "\"}}]}\n\n" + llmtest.Finish("stop") + llmtest.Done), "", long, false},
 		{"1 MB of names", "the names are cut", llmtest.Status(200, `{"id":"`+name+`","model":"m","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`), "", "a", false},
 		{"1 MB of code", "the code is cut", llmtest.Status(400, `{"error":{"code":"`+name+`"}}`), llm.KindBadRequest, "", false},
+		{"1 MB before an error", "what it means is found behind a long answer", llmtest.Status(200, `{"choices":[{"message":{"content":"`+name+`"}}],"error":{"code":429,"message":"slow"}}`), llm.KindRateLimit, name, false},
 		{"invalid UTF-8", "it becomes U+FFFD, as in every JSON decoder of Go", llmtest.Status(200, "{\"choices\":[{\"message\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}"), "", "a\uFFFDb", false},
 		{"invalid UTF-8 in an error", "", llmtest.Status(500, "{\"error\":\"a\xffb\"}"), llm.KindServer, "", false},
 		{"deep", "no stack overflow", llmtest.Status(200, strings.Repeat("[", 1<<20)), llm.KindBadResponse, "", false},

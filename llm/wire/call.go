@@ -140,7 +140,7 @@ func (c *call) failure(s WatchState, err error, said []byte, limits *llm.RateLim
 // refused fills e from a body that says why there is no answer.
 func (c *call) refused(e *llm.Error, status int, said []byte, now time.Time) {
 	d := ReadError(said)
-	e.Kind = kindOf(status, d)
+	e.Kind = d.Kind(status)
 	if d.Message == "" {
 		d.Message = errorText(said)
 	}

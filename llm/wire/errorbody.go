@@ -98,6 +98,9 @@ func (e *ErrorBody) object(m map[string]any, depth int) {
 	for _, name := range []string{"message", "Message", "detail", "msg", "errors", "error_description"} {
 		if e.Message == "" {
 			e.read(m[name], depth+1)
+			if where := place(m["loc"]); name == "msg" && e.Message != "" && where != "" {
+				e.Message = where + ": " + e.Message
+			}
 		}
 	}
 	for _, name := range []string{"code", "status"} {
@@ -114,6 +117,16 @@ func (e *ErrorBody) object(m map[string]any, depth int) {
 	if details, ok := m["details"].([]any); ok {
 		e.google(details)
 	}
+}
+
+// place is where in the request a validator found a fault: body.tools.0.type.
+func place(loc any) string {
+	list, _ := loc.([]any)
+	var names []string
+	for _, e := range list {
+		names = append(names, fmt.Sprint(e))
+	}
+	return strings.Join(names, ".")
 }
 
 // code takes what stands in code or status: a number below 600 is an HTTP

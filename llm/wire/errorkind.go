@@ -12,13 +12,13 @@ import (
 // answers 429.
 var kindOfCode = codes(map[llm.ErrorKind]string{
 	llm.KindBalance:    "insufficient_quota billing_hard_limit_reached billing_not_active insufficient_balance insufficient_user_quota insufficient_credits payment_required billing_error billing_disabled",
-	llm.KindAuth:       "invalid_api_key invalid_authentication authentication_error account_deactivated permission_error permission_denied unauthorized unauthenticated access_denied invalid_organization api_key_invalid api_key_expired api_key_service_blocked service_disabled",
-	llm.KindContext:    "context_length_exceeded request_too_large prompt_too_long exceed_context_size_error string_above_max_length",
-	llm.KindBlocked:    "content_filter content_policy_violation responsible_ai_policy_violation moderation_blocked data_inspection_failed",
+	llm.KindAuth:       "invalid_api_key invalid_authentication authentication_error account_deactivated permission_error permission_denied unauthorized unauthenticated access_denied invalid_organization api_key_invalid api_key_expired api_key_service_blocked service_disabled unsupported_country_region_territory",
+	llm.KindContext:    "context_length_exceeded request_too_large prompt_too_long exceed_context_size_error string_above_max_length tokens_limit_reached",
+	llm.KindBlocked:    "content_filter content_policy_violation responsible_ai_policy_violation moderation_blocked data_inspection_failed invalid_prompt",
 	llm.KindNotFound:   "model_not_found deployment_not_found unknown_model not_found_error not_found",
 	llm.KindRateLimit:  "rate_limit_exceeded rate_limit_error rate_limit_reached rate_limited too_many_requests resource_exhausted requests tokens throttling_exception throttling_error ratelimitexceeded",
-	llm.KindServer:     "server_error internal_error internal_server_error internal service_unavailable service_unavailable_error unavailable overloaded_error engine_overloaded server_overloaded upstream_error deadline_exceeded timeout_error model_overloaded",
-	llm.KindBadRequest: "unsupported_parameter unsupported_value invalid_value missing_required_parameter invalid_type",
+	llm.KindServer:     "server_error internal_error internal_server_error internal service_unavailable service_unavailable_error unavailable unavailable_error overloaded_error engine_overloaded server_overloaded upstream_error deadline_exceeded timeout_error model_overloaded",
+	llm.KindBadRequest: "unsupported_parameter unsupported_value invalid_value missing_required_parameter invalid_type not_supported_error",
 })
 
 // kindOfType are words that say less than a status does: they count only where
@@ -28,23 +28,26 @@ var kindOfType = codes(map[llm.ErrorKind]string{
 	llm.KindServer:     "api_error",
 })
 
-var dailyWords = []string{"per day", "daily limit", "daily quota", "-per-day"}
+// dailyWords tell a limit that a run cannot wait for from one that it can. They
+// are asked only of what is a rate limit by its code or status.
+var dailyWords = []string{"per day", "per-day", "daily limit", "daily quota"}
 
 // kindOfWords is asked last, where code and status leave it open. Words are
 // believed in a server's error only, never in an answer.
 var kindOfWords = []kindWords{
-	{llm.KindContext, []string{"context length", "context window", "context size", "maximum context", "prompt is too long", "input is too long", "input token count"}},
-	{llm.KindBalance, []string{"insufficient balance", "insufficient credit", "insufficient funds", "credit balance is too low", "requires more credits"}},
+	{llm.KindContext, []string{"context length", "context window", "context size", "maximum context", "prompt is too long", "too many tokens", "input is too long", "reduce the length", "exceed n_ctx", "input token count"}},
+	{llm.KindBalance, []string{"insufficient balance", "insufficient credit", "insufficient funds", "credit balance is too low", "more credits"}},
 	{llm.KindQuota, dailyWords},
-	{llm.KindBlocked, []string{"content management policy", "content filter", "content policy"}},
+	{llm.KindBlocked, []string{"content management policy", "content filter", "content policy", "flagged as potentially violating"}},
 	{llm.KindAuth, []string{"invalid api key", "incorrect api key", "api key not valid", "api key expired"}},
+	{llm.KindNotFound, []string{"is not a valid model", "model not exist", "model does not exist", "unknown model"}},
 }
 
 // kindOfWordsInside are believed where there is no status: an error inside a
 // 200.
 var kindOfWordsInside = []kindWords{
 	{llm.KindRateLimit, []string{"rate limit", "rate-limit", "too many requests", "quota exceeded", "exceeded your current quota"}},
-	{llm.KindServer, []string{"overloaded", "unavailable", "internal error", "internal server", "upstream", "try again", "timed out"}},
+	{llm.KindServer, []string{"overloaded", "unavailable", "internal error", "internal server", "upstream", "try again", "timeout", "timed out", "over capacity", "over_capacity"}},
 }
 
 type kindWords struct {
@@ -66,18 +69,23 @@ func fold(s string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(s))
 }
 
-// ErrorKind is what a failed answer means, of a server about which nothing is
-// known: by the code in its body, then by the status, and by the message only
-// where both leave it open. For an error object inside a good answer status is
-// 200. A client that knows its provider has a table of its own.
-func ErrorKind(status int, body []byte) llm.ErrorKind {
-	return kindOf(status, ReadError(body))
-}
+// ErrorKind is [ErrorBody.Kind] of a body that is not read yet.
+func ErrorKind(status int, body []byte) llm.ErrorKind { return ReadError(body).Kind(status) }
 
-func kindOf(status int, e ErrorBody) llm.ErrorKind {
+// Kind is what a failed answer with this HTTP status and body means, of a
+// server about which nothing is known: by the code in its body, then by the
+// status, and by the message only where both leave it open. For an error object
+// inside a good answer status is 200. A client that knows its provider asks its
+// own table first.
+func (e ErrorBody) Kind(status int) llm.ErrorKind {
 	text := strings.ToLower(e.Message)
 	if status < 300 && e.HTTP != 0 {
 		status = e.HTTP // the error came after the status had gone out
+	}
+	if status == http.StatusRequestEntityTooLarge {
+		// Groq calls a request that is larger than the limit of a minute a
+		// rate limit: it would never pass.
+		return llm.KindContext
 	}
 	for _, c := range []string{e.Inner, e.Reason, e.Code, e.Type, e.Status} {
 		k, ok := kindOfCode[fold(c)]

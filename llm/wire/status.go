@@ -18,6 +18,8 @@ func StatusKind(status int) llm.ErrorKind {
 		return llm.KindNotFound
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
 		return llm.KindServer // the server's own trouble: another try may succeed
+	case http.StatusRequestEntityTooLarge:
+		return llm.KindContext
 	case http.StatusTooManyRequests:
 		return llm.KindRateLimit
 	}

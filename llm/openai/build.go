@@ -14,12 +14,19 @@ import (
 	"github.com/goevals/evals/llm/internal/client"
 )
 
+// noModel stands where the SDK wants a model. By real names it refuses what it
+// believes that models do not take; the server may know better.
+const noModel = "-"
+
 // build is the request as the SDK sends it, and the fields that go past the
-// SDK: settings whose zero it would drop, or that it refuses by the model's
-// name.
+// SDK: the model, and settings whose zero it would drop.
 func (c *Client) build(base *url.URL, req llm.Request) (sdk.ChatCompletionRequest, map[string]json.RawMessage, error) {
-	out := sdk.ChatCompletionRequest{Model: c.cfg.Model, Stop: req.Stop}
-	fields := map[string]json.RawMessage{}
+	out := sdk.ChatCompletionRequest{Model: noModel, Stop: req.Stop}
+	model, err := json.Marshal(c.cfg.Model)
+	if err != nil {
+		return out, nil, err
+	}
+	fields := map[string]json.RawMessage{"model": model}
 	if err := c.settings(base, req, fields); err != nil {
 		return out, nil, err
 	}

@@ -109,6 +109,10 @@ func TestRequestBody(t *testing.T) {
 		{"max_completion_tokens", "C16: a switch picks the name", openai.Config{MaxTokensField: openai.MaxCompletionTokens}, func(r *llm.Request) { r.MaxOutputTokens = new(int64(5)) }, "max_completion_tokens", "5"},
 		{"OpenAI's name", "C16: its reasoning models refuse max_tokens", openai.Config{BaseURL: "https://api.openai.com/v1"}, func(r *llm.Request) { r.MaxOutputTokens = new(int64(5)) }, "max_completion_tokens", "5"},
 		{"o1 by name", "the SDK would refuse it before the server could", openai.Config{Model: "o1-like-local"}, func(r *llm.Request) { r.MaxOutputTokens, r.Temperature = new(int64(5)), new(0.0) }, "max_tokens", "5"},
+		{"GPT-6 with tools", "the SDK would refuse it, though thinking is off", openai.Config{Model: "gpt-6-sol"}, func(r *llm.Request) {
+			r.Tools, r.Thinking = []llm.Tool{{Name: "f", Parameters: json.RawMessage(`{}`)}}, &llm.Thinking{Off: true}
+		}, "tools", `[{"type":"function","function":{"name":"f","parameters":{}}}]`},
+		{"model", "the server's name for it", openai.Config{Model: "gpt-6-astra"}, nil, "model", `"gpt-6-astra"`},
 		{"stop", "", openai.Config{}, func(r *llm.Request) { r.Stop = []string{"\n\n"} }, "stop", `["\n\n"]`},
 		{"effort", "the provider's word", openai.Config{}, func(r *llm.Request) { r.Thinking = &llm.Thinking{Level: "low"} }, "reasoning_effort", `"low"`},
 		{"thinking off", "", openai.Config{}, func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, "reasoning_effort", `"none"`},

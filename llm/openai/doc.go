@@ -44,22 +44,17 @@
 //
 // [llm.Request.Thinking] is Off, a Level or a Budget; [Dialect] says what each
 // comes to, and what a server does not have is refused before it is sent.
-// Thoughts that a server tells from the answer are Response.Reasoning. If all
-// of the answer is thoughts, Text is empty. Thoughts between <think> tags in
-// the text are left there, with a warning: the server can be told to split
-// them off, a client can only guess.
+// Thoughts that a server tells from the answer are Response.Reasoning. Thoughts
+// between <think> tags in the text are left there, with a warning: the server
+// can be told to split them off, a client can only guess.
 //
 // # What servers do differently
 //
 // What a server has beyond the API goes into Config.Extra or Request.Extra.
-// llama-cpp-python, for one, refuses the API's json_schema form of
-// Request.Schema and wants response_format to be
-// {"type":"json_object","schema":{…}}. Its server also reports no usage in
-// streams: up to 0.3.36, the latest in November 2026, it does not know
-// stream_options (its pull request 1552 is open), and such an answer's usage is
-// unknown. llama.cpp's own server does.
+// llama-cpp-python, for one, refuses the json_schema form of Request.Schema and
+// wants response_format to be {"type":"json_object","schema":{…}}; its streams
+// report no usage, which is then unknown (its pull request 1552 is open).
 //
-// The library checks some model names before it sends: names that begin with
-// o1, o3, o4 or gpt-5 may not be given max_tokens or a temperature. This
-// client sends those fields past the check, so the server decides.
+// The library refuses some requests by the model's name before they are sent.
+// This client does not tell it the name, so the server decides.
 package openai

@@ -106,6 +106,8 @@ func parameterHint(d detail, provider string) string {
 		return "leave Request.TopP nil: this model takes its own only"
 	case is("seed") && refused:
 		return "leave Request.Seed nil"
+	case hasField(text, "reasoning_content") && strings.Contains(text, "passed back"):
+		return "set Request.Thinking to Off for conversations with tool calls: the server wants the thoughts of such turns back, for which llm.Message has no place"
 	case (is("reasoning_effort") || is("chat_template_kwargs") || is("thinking") || is("reasoning")) && refused:
 		return "this model does not take that setting of Request.Thinking; if the server spells it otherwise, set Config.Dialect"
 	case is("stream_options") && refused:

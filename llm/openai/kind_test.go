@@ -64,6 +64,7 @@ var refusals = []refusal{
 	{"no balance", "", "deepseek", 402, `{"error":{"message":"Insufficient Balance","type":"unknown_error","param":null,"code":"invalid_request_error"}}`, nil, llm.KindBalance, none, "platform.deepseek.com"},
 	{"no model", "a 400 that every call would meet", "deepseek", 400, `{"error":{"message":"Model Not Exist","type":"invalid_request_error","code":"invalid_request_error"}}`, nil, llm.KindNotFound, none, "Config.Model"},
 	{"no schemas", "", "deepseek", 400, `{"error":{"message":"This response_format type is unavailable now","type":"invalid_request_error"}}`, nil, llm.KindBadRequest, none, "Request.Schema"},
+	{"thoughts wanted back", "of a turn that called a tool", "deepseek", 400, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error","param":null,"code":"invalid_request_error"}}`, nil, llm.KindBadRequest, none, "Thinking to Off for conversations with tool calls"},
 	{"busy", "", "deepseek", 503, `{"error":{"message":"Service is too busy.","type":"service_unavailable_error"}}`, nil, llm.KindServer, none, ""},
 
 	// OpenRouter.
@@ -93,6 +94,7 @@ var refusals = []refusal{
 	{"rate limit", "", "anthropic", 429, `{"type":"error","error":{"type":"rate_limit_error","message":"This request would exceed your organization's rate limit"}}`, []string{"retry-after", "11"}, llm.KindRateLimit, 11 * time.Second, ""},
 	{"credit", "a 400", "anthropic", 400, `{"error":{"code":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API.","type":"invalid_request_error"}}`, nil, llm.KindBalance, none, "top up"},
 	{"rights", "", "anthropic", 403, `{"type":"error","error":{"type":"permission_error","message":"Your API key does not have permission"}}`, nil, llm.KindAuth, none, "ANTHROPIC_API_KEY"},
+	{"no budgets", "Claude 4.7 and later", "anthropic", 400, `{"error":{"code":"invalid_request_error","message":"\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.","type":"invalid_request_error"}}`, nil, llm.KindBadRequest, none, "does not take that setting of Request.Thinking"},
 	{"too large", "", "anthropic", 413, `{"error":{"type":"request_too_large","message":"Request exceeds the maximum size"}}`, nil, llm.KindContext, none, "shorten"},
 	{"too long", "", "anthropic", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 210000 tokens > 200000 maximum"}}`, nil, llm.KindContext, none, "shorten"},
 

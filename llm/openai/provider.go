@@ -12,7 +12,9 @@ import (
 // 2026.
 
 // DeepSeek is the configuration for DeepSeek. Key: DEEPSEEK_API_KEY. Thinking
-// is on by default, and a temperature has no effect while it is.
+// is on by default, and a temperature has no effect while it is. A conversation
+// with tool calls needs it off: the API wants the thoughts of such turns back,
+// for which [llm.Message] has no place.
 //
 // Facts: api-docs.deepseek.com, "Your First API Call" and "Thinking Mode".
 func DeepSeek(model string) Config {
@@ -49,7 +51,7 @@ func Groq(model string) Config {
 
 // Together is the configuration for Together AI. Key: TOGETHER_API_KEY.
 //
-// Facts: docs.together.ai, "Reasoning" and "Responses API".
+// Facts: docs.together.ai, "OpenAI compatibility" and "Reasoning".
 func Together(model string) Config {
 	return Config{
 		Model: model, BaseURL: "https://api.together.ai/v1", KeyEnv: "TOGETHER_API_KEY",
@@ -61,9 +63,12 @@ func Together(model string) Config {
 // with OpenAI's. Key: ANTHROPIC_API_KEY. It is made for comparing models: its
 // documentation says that it ignores seed, response_format (Request.Schema)
 // and the strictness of tools, returns no thoughts, and caps a temperature at
-// 1.
+// 1. Claude 4.7 and later refuse a Budget: they think adaptively, which
+// Extra's field thinking switches, if the endpoint passes it on (that is not
+// documented): {"type":"adaptive"}.
 //
-// Facts: platform.claude.com/docs, "OpenAI SDK compatibility".
+// Facts: platform.claude.com/docs, "OpenAI SDK compatibility" and "Extended
+// thinking".
 func Anthropic(model string) Config {
 	return Config{
 		Model: model, BaseURL: "https://api.anthropic.com/v1", KeyEnv: "ANTHROPIC_API_KEY",
@@ -128,8 +133,8 @@ func SGLang(baseURL, model string) Config {
 // http://127.0.0.1:8080/v1. Key: LLAMA_API_KEY, none if that is not set. A
 // server of one model answers whatever the model's name.
 //
-// Facts: github.com/ggml-org/llama.cpp, tools/server/README.md and pull
-// request 23116.
+// Facts: github.com/ggml-org/llama.cpp, tools/server/README.md and issue 28182
+// (thinking_budget_tokens).
 func LlamaCpp(baseURL, model string) Config {
 	return local(baseURL, "http://127.0.0.1:8080/v1", model, "LLAMA_API_KEY", "llama.cpp", DialectLlamaCpp)
 }

@@ -16,9 +16,9 @@ type Dialect string
 // The dialects, as the providers documented them in November 2026.
 const (
 	// DialectOpenAI, the default, is also that of Azure and Ollama. Level and
-	// Off are reasoning_effort: none, minimal, low, medium, high, xhigh;
-	// Ollama knows none, low, medium and high, and none needs GPT-5.1 or
-	// later. No Budget.
+	// Off are reasoning_effort: none, minimal, low, medium, high, xhigh, max,
+	// of which each model has some (none is GPT-5.1's and later). Ollama knows
+	// none, low, medium and high. No Budget.
 	DialectOpenAI Dialect = "openai"
 	// DialectDeepSeek switches with thinking.type. A Level is reasoning_effort
 	// (low, high, max), or [Enabled]. No Budget.
@@ -34,8 +34,9 @@ const (
 	// is reasoning_effort (low, medium, high), or [Enabled]. No Budget.
 	DialectTogether Dialect = "together"
 	// DialectAnthropic is that of Anthropic's compatible endpoint: thinking
-	// with budget_tokens, of which models want at least 1,024. No Level: the
-	// endpoint ignores reasoning_effort.
+	// with budget_tokens, of which models want at least 1,024, and which Claude
+	// 4.7 and later refuse (see [Anthropic]). No Level: the endpoint ignores
+	// reasoning_effort.
 	DialectAnthropic Dialect = "anthropic"
 	// DialectGemini is that of Gemini's compatible endpoint: reasoning_effort
 	// (none, minimal, low, medium, high), and for a Budget

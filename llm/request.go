@@ -100,8 +100,9 @@ type ToolCall struct {
 type Thinking struct {
 	// Off disables reasoning.
 	Off bool `json:"off,omitempty"`
-	// Level is the provider's word: minimal, low, medium, high, …
+	// Level is the provider's word: minimal, low, medium, high, …; "" is not set.
 	Level string `json:"level,omitempty"`
-	// Budget is the most reasoning tokens; 0 means none.
+	// Budget is the most reasoning tokens; 0 means none. llm/gemini takes -1 as
+	// well: as many as the model likes.
 	Budget *int64 `json:"budget,omitempty"`
 }

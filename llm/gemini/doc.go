@@ -30,30 +30,29 @@
 //
 // A Config says which is meant where the environment does not:
 //
-//	// With credentials.
-//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme", Location: "europe-west4"}.New()
-//
-//	// Express mode, with a key.
-//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New()
-//
-// How a [llm.Request] is sent: system and developer texts become the system
-// instruction; a schema becomes responseJsonSchema, byte for byte, since models
-// write an answer's fields in the schema's order; what the API has beyond that
-// goes into Extra, merged into what is sent:
-//
-//	req.Extra = map[string]json.RawMessage{"generationConfig": json.RawMessage(`{"topK":5}`)}
-//
-// Thinking: Gemini 2.5 takes a Budget (-1 lets the model choose) and, but for
-// 2.5 Pro, Off; Gemini 3 and later take a Level and cannot be switched off:
-// Level "minimal", where a model has it, is the least, and the documentation
-// does not promise that it is nothing. What a model does not have is refused,
-// never replaced. With a Level or a Budget the thoughts' summaries are asked
-// for, and are Response.Reasoning; without Thinking nothing is sent and none
-// come, unless Extra asks with generationConfig.thinkingConfig.includeThoughts.
-//
-// A tool call's ID carries the call's thought signature, which Gemini 3 and
-// later want back: give the ToolCall back as it came.
+//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme"}.New()          // with credentials
+//	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New() // express mode
 //
 // A redirect is followed only to the same host and as the same POST: keys go
 // nowhere else.
+//
+// # Requests
+//
+// System and developer texts become the system instruction. A schema becomes
+// responseJsonSchema, byte for byte, since models write an answer's fields in
+// the schema's order. A tool call's ID carries the call's thought signature,
+// which Gemini 3 and later want back: give the ToolCall back as it came. What
+// the API has beyond that goes into Extra, merged into what is sent:
+//
+//	req.Extra = map[string]json.RawMessage{"generationConfig": json.RawMessage(`{"topK":5}`)}
+//
+// # Thinking
+//
+// Gemini 2.5 takes a Budget (-1 lets the model choose) and, but for 2.5 Pro,
+// Off; Gemini 3 and later take a Level and cannot be switched off: "minimal",
+// where a model has it, is the least, and not promised to be nothing. What a
+// model does not have is refused, never replaced. With a Level or a Budget the
+// summaries of thoughts are asked for, and are Response.Reasoning; without
+// Thinking none come, unless Extra asks with
+// generationConfig.thinkingConfig.includeThoughts.
 package gemini

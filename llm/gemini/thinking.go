@@ -46,8 +46,9 @@ func familyOf(model string) family {
 // budgets, where 0 is off but for 2.5 Pro and -1 lets the model choose, and
 // answers an error to a level. 3 and later take levels and cannot be switched
 // off: the lowest, minimal, "does not guarantee that thinking is off", and not
-// every model has it. Some were seen to take a budget of 0 and to think all the
-// same. So Off is refused there, and never turned into something that is not.
+// every model has it. They take a budget from old callers only, with a warning
+// of worse answers; some were seen to take one of 0 and to think all the same.
+// So Off and budgets are refused there, and never turned into something else.
 func (r *request) thinking(to target, model string, t *llm.Thinking) error {
 	if t == nil {
 		return nil

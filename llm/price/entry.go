@@ -37,7 +37,8 @@ type Entry struct {
 	// From is when these prices began; zero if they were always so, as far as
 	// the table knows.
 	From time.Time
-	// AsOf is the day up to which Source is known to say so.
+	// AsOf is the day up to which Source is known to say so; of a row with a Via,
+	// the day on which that was published.
 	AsOf time.Time
 	// Source is the provider's page that states the prices.
 	Source string

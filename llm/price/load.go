@@ -35,15 +35,15 @@ const maxTable = 16 << 20
 func Load(path string) (*Table, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("prices: %w", err)
+		return nil, fmt.Errorf("price: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // read only
 	text, err := io.ReadAll(io.LimitReader(f, maxTable+1))
 	if err != nil {
-		return nil, fmt.Errorf("prices: %w", err)
+		return nil, fmt.Errorf("price: %w", err)
 	}
 	if len(text) > maxTable {
-		return nil, fmt.Errorf("prices: %s is larger than %d MiB; a table of prices is not", path, maxTable>>20)
+		return nil, fmt.Errorf("price: %s is larger than %d MiB; a table of prices is not", path, maxTable>>20)
 	}
 	entries, err := parse(path, text)
 	if err != nil {

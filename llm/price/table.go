@@ -110,9 +110,8 @@ func (t *Table) add(id reading, entry int) {
 // On is the table of one provider's prices: ids are looked up under it and
 // under no other, so that "llama-3.3-70b-versatile" is found on "groq" and
 // "gpt-4o" on "azure" only if you gave its price; an entry without a provider
-// is on all of them. Without On, ids of providers
-// that serve others' models must name the provider: "groq/openai/gpt-oss-20b".
-// An empty name undoes it.
+// is on all of them. Without On, ids of providers that serve others' models
+// must name the provider: "groq/openai/gpt-oss-20b". An empty name undoes it.
 func (t *Table) On(provider string) *Table {
 	out := *t
 	out.provider = canonical(provider)

@@ -80,7 +80,9 @@ func TestRealServer(t *testing.T) {
 		assert.Equal(t, whole.Finish, streamed.Finish)
 		assert.Equal(t, whole.Model, streamed.Model)
 		if whole.Usage.Known && streamed.Usage.Known {
-			assert.Equal(t, whole.Usage, streamed.Usage)
+			a, b := whole.Usage, streamed.Usage
+			a.CachedInput, b.CachedInput = 0, 0 // the second call finds the first one's prompt in llama.cpp's cache
+			assert.Equal(t, a, b)
 		} else { // llama-cpp-python, up to 0.3.36, knows no stream_options
 			t.Logf("usage known whole: %v, streamed: %v", whole.Usage.Known, streamed.Usage.Known)
 		}

@@ -84,6 +84,20 @@ func (f *fake) run(t *testing.T, n int, s Strategy, opts ...Option) (*Report, er
 	return runWith(&f.hooks, t, place{"m", "m/pkg", "x_test.go", 7}, ds, s, []Option{all})
 }
 
+// RunInBubble is Run in a bubble of its own, for tests from outside of the
+// package. Where it returns, no goroutine of the run is left: else the bubble
+// had failed.
+func RunInBubble(t *testing.T, ds *dataset.Dataset, s Strategy, opts ...Option) (rep *Report) {
+	t.Helper()
+	f := newFake(t)
+	f.bubble(t, func() {
+		var err error
+		rep, err = runWith(&f.hooks, t, place{"m", "m/pkg", "x_test.go", 7}, ds, s, opts)
+		require.NoError(t, err)
+	})
+	return rep
+}
+
 // takes answers after d.
 func takes(d time.Duration) Strategy {
 	return StrategyFunc(func(ctx context.Context, it dataset.Item, _ Attempt) (llm.Response, error) {

@@ -145,6 +145,7 @@ func TestCaseL03LongWaits(t *testing.T) {
 		{"60", "60", 0, 0, result.Correct, time.Minute, ""},
 		{"600", "600", 0, 0, result.Errored, 0, "asked for 10m0s"},
 		{"3600", "3600", 0, 0, result.Errored, 0, "asked for 1h0m0s"},
+		{"600, and time enough", "600", time.Hour, 0, result.Errored, 0, "asked for 10m0s, and the most is 2m0s"},
 		{"beyond the item's time", "60", 30 * time.Second, 0, result.Errored, 0, "asked for 1m0s"},
 		{"beyond the test's deadline", "60", 0, 30 * time.Second, result.NotRun, 0, "interrupted"},
 	} {

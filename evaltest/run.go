@@ -89,6 +89,8 @@ type runner struct {
 	fast    run.FailFast
 	sum     *report.Summary
 
+	told told // of failed calls
+
 	mu       sync.Mutex
 	warnings []string
 	trouble  []string // further reasons to fail
@@ -142,6 +144,11 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 	}
 	if r.live {
 		uncache(flag.CommandLine)
+		// A benchmark is told how often to ask: -benchtime and -count are how
+		// benchstat wants it.
+		if n := times(h); n > 1 {
+			r.warn("-count and -cpu run this test %d times, and each time asks and pays anew", n)
+		}
 	}
 	if err := r.open(ds, s, true); err != nil {
 		return nil, err
@@ -235,9 +242,6 @@ func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, 
 	}
 	if err := wire.CheckDescriptors(set.parallel); err != nil && r.live {
 		r.warn("%v", err)
-	}
-	if n := times(h); n > 1 && r.live {
-		r.warn("-count and -cpu run this test %d times, and each time asks and pays anew", n)
 	}
 	return r
 }

@@ -152,7 +152,7 @@ func (r *runner) show(st *testing.T, rec *result.Record, name string) {
 			text = line(rec)
 		}
 	case fatal || r.verbose: // without -v nobody sees what a skipped subtest says
-		text = details(rec, r.again(name))
+		text = details(r.brief(rec, name), r.again(name))
 	}
 	if text != "" {
 		r.lines.together(func() {

@@ -26,6 +26,7 @@ func (s *Summary) Stats() *Stats {
 		Usage:     s.usage, JudgeUsage: s.judgeUsage,
 		Cost: s.cost.total(), JudgeCost: s.judgeCost.total(),
 		Attempts: maps.Clone(s.attempts),
+		Waits:    s.waits,
 		Latency:  latencyOf(s.latencies, s.recLatency),
 		Judge:    s.judge,
 		Replayed: s.replayed, Live: s.live, Abandoned: s.abandoned,

@@ -17,6 +17,9 @@ func writeSpent(p *page, s *Stats) {
 		p.para("", "tokens", "none: no call was made")
 	} else {
 		p.para("", "tokens", tokensText(s.Usage))
+		if u := s.Usage; u.Calls > 0 && u.Unknown == u.Calls && s.Live > 0 && strings.HasPrefix(s.Strategy, "app ") {
+			p.para("", "", "an application's calls are seen through wire.Transport, under the context that it is given")
+		}
 	}
 	p.para("", "cost", costText(s.Cost, s.Usage))
 	if s.Replaced > 0 {
@@ -113,6 +116,9 @@ func writeSpeed(p *page, s *Stats) {
 			parts = append(parts, fmt.Sprintf("%s after %s", plural(s.Attempts[n], "answer"), plural(n, "attempt")))
 		}
 		p.para("", "attempts", strings.Join(parts, ", "))
+	}
+	if text := s.Waits.text(); text != "" {
+		p.para("", "waits", text)
 	}
 	if s.Wall > 0 {
 		fresh := s.Recorded - s.Resumed

@@ -82,6 +82,7 @@ type Stats struct {
 	Cost, JudgeCost   Cost
 	// Attempts counts answers by their number of attempts.
 	Attempts map[int]int
+	Waits    Waits
 	Latency  Latency
 	// Wall is how long the run took; by default from the first record's start
 	// to the last one's end (Spanned is then true), 0 if that is unknown.
@@ -162,6 +163,17 @@ type Sum struct {
 	Priced, Unpriced int
 }
 
+// Waits are what calls waited for before they were made.
+type Waits struct {
+	// RateLimits is how many calls the provider refused as too fast.
+	RateLimits int
+	// Paused is how many answers waited for such a refusal to pass, Spaced how
+	// many for the limits of their own scope; LongestPause and LongestSpacing
+	// are the longest that one of them waited in all.
+	Paused, Spaced               int
+	LongestPause, LongestSpacing time.Duration
+}
+
 // Latency is the time that models took for the last attempt of each answer.
 // Percentiles are by nearest rank: the least value that at least that share of
 // the values does not exceed.
@@ -183,7 +195,8 @@ type Judge struct {
 type ErrorGroup struct {
 	Kind  llm.ErrorKind
 	Count int
-	// ID and Message are an example: the one with the least id.
+	// ID and Message are an example: the one with the least id, of those that
+	// failed by themselves if there are any.
 	ID, Message string
 }
 

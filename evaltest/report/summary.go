@@ -11,6 +11,7 @@ import (
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 // What a summary keeps of texts from outside is bounded: a hostile journal
@@ -48,6 +49,7 @@ type Summary struct {
 	cost       costSum
 	judgeCost  costSum
 	attempts   map[int]int
+	waits      Waits
 	latencies  []time.Duration
 	recLatency int
 	first      time.Time
@@ -208,6 +210,7 @@ func (s *Summary) addCalls(r *result.Record) {
 	if n := len(r.Attempts); n > 0 {
 		count(s.attempts, n, 0, 1000)
 	}
+	s.waits.add(r)
 	if r.Abandoned {
 		s.abandoned++
 	}
@@ -265,9 +268,19 @@ func (s *Summary) addError(r *result.Record) {
 		s.errors[kind] = g
 	}
 	g.Count++
-	if g.Count == 1 || r.Item.ID < g.ID {
+	if g.Count == 1 || betterExample(r.Item.ID, r.Error.Message, g) {
 		g.ID, g.Message = strings.Clone(r.Item.ID), clip(r.Error.Message)
 	}
+}
+
+// betterExample prefers what a provider said of a call to what the scope said
+// of one that it did not make, then the least id.
+func betterExample(id, message string, g *ErrorGroup) bool {
+	a, b := strings.HasPrefix(message, call.ErrStopped.Error()), strings.HasPrefix(g.Message, call.ErrStopped.Error())
+	if a != b {
+		return b
+	}
+	return id < g.ID
 }
 
 // clip copies the start of s: it must neither grow the summary nor keep the

@@ -15,6 +15,7 @@ import (
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 func TestSummaryConcurrent(t *testing.T) {
@@ -227,4 +228,63 @@ func TestNotRunIsNoError(t *testing.T) {
 	assert.Empty(t, statsOf(report.Labels{}, []*result.Record{cut}).Errors)
 	cut.Abandoned = true
 	assert.Len(t, statsOf(report.Labels{}, []*result.Record{cut}).Errors, 1, "who ignored that is told")
+}
+
+// A provider that was busy explains why a run took long, and why one that was
+// interrupted had no answers.
+func TestWaits(t *testing.T) {
+	limited := result.Try{Error: &result.Error{Kind: llm.KindRateLimit, Message: "HTTP 429", Status: 429}}
+	tried := func(i int, o result.Outcome, tries ...result.Try) *result.Record {
+		r := record(i, o)
+		r.Attempts = []result.Attempt{{Number: 1, TryLog: tries}}
+		return r
+	}
+	unsent := limited
+	unsent.Unsent, unsent.PauseWait = true, 5*time.Second
+	for _, c := range []struct {
+		name, reason string
+		records      []*result.Record
+		want         string
+	}{
+		{"nothing waited", "nothing is said", []*result.Record{record(0, result.Correct)}, ""},
+		{"a moment for a limit", "a scope makes nearly every call wait for one", []*result.Record{tried(0, result.Correct, result.Try{LimitWait: time.Millisecond})}, ""},
+		{"a storm", "calls, answers, and the longest wait of one", []*result.Record{
+			tried(0, result.Correct, limited, result.Try{PauseWait: 2 * time.Second}),
+			tried(1, result.Correct, limited, result.Try{Error: limited.Error, PauseWait: time.Second}, result.Try{PauseWait: 3 * time.Second}),
+			record(2, result.Correct),
+		}, "waits     3 calls met a rate limit; 2 answers paused for one, up to 4s\n"},
+		{"interrupted", "a call that was never made met no limit, but waited", []*result.Record{tried(0, result.NotRun, limited, unsent)},
+			"waits     1 call met a rate limit; 1 answer paused for one, up to 5s\n"},
+		{"limits of one's own", "requests and tokens a minute, and slots", []*result.Record{
+			tried(0, result.Correct, result.Try{LimitWait: time.Second, SlotWait: 2 * time.Second}), tried(1, result.Correct, result.Try{SlotWait: time.Second}),
+		}, "waits     2 answers waited for the scope's own limits, up to 3s\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			text := textOf(t, statsOf(report.Labels{}, c.records))
+			if c.want == "" {
+				assert.NotContains(t, text, "waits", c.reason)
+				return
+			}
+			assert.Contains(t, text, c.want, c.reason)
+		})
+	}
+}
+
+// Calls that a stopped scope did not make say what another call met.
+func TestExampleOfAnError(t *testing.T) {
+	stopped, met := record(1, result.Errored), record(2, result.Errored)
+	stopped.Error = &result.Error{Kind: llm.KindAuth, Message: call.ErrStopped.Error() + ": HTTP 401"}
+	met.Error = &result.Error{Kind: llm.KindAuth, Message: "HTTP 401"}
+	for _, rs := range [][]*result.Record{{stopped, met}, {met, stopped}} {
+		assert.Contains(t, textOf(t, statsOf(report.Labels{}, rs)), "2 auth, such as q002: HTTP 401\n")
+	}
+}
+
+// An application whose calls do not go through the transport is told so.
+func TestUnseenApplication(t *testing.T) {
+	r := record(0, result.Correct)
+	r.Usage, r.CostUSD = llm.UsageTotal{Calls: 1, Unknown: 1}, ""
+	const hint = "are seen through wire.Transport"
+	assert.Contains(t, textOf(t, statsOf(report.Labels{Strategy: "app support.Route"}, []*result.Record{r})), hint)
+	assert.NotContains(t, textOf(t, statsOf(report.Labels{Strategy: "ask openai m"}, []*result.Record{r})), hint)
 }

@@ -275,7 +275,8 @@ func Example() {
 	// gate      passed MaxUngraded: 0 of 3 items ungraded, at most 0 allowed
 	// not run   1 of 3 never ran and count as not correct
 	// error     1 rate_limit, such as b: HTTP 429
-	//           to do: lower the parallelism, then run these again
+	//           to do: run these again later; a Scope with RPM and TPM keeps below the
+	//           limit
 	// tokens    none: no call was made
 	// cost      $0: no call was made
 }

@@ -62,7 +62,11 @@ func (f *FailFast) Observe(rec *result.Record) error {
 	}
 	f.inARow++
 	if f.inARow >= f.limit(e.Kind) {
-		f.err = fmt.Errorf("%w: %d item(s) in a row ended with %s: %s", ErrUnreachable, f.inARow, e.Kind, e.Message)
+		who := "an item"
+		if f.inARow > 1 {
+			who = fmt.Sprintf("%d items in a row", f.inARow)
+		}
+		f.err = fmt.Errorf("%w: %s ended with %s: %s", ErrUnreachable, who, e.Kind, e.Message)
 	}
 	return f.err
 }

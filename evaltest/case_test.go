@@ -113,6 +113,7 @@ func TestCaseC04EndWithoutDone(t *testing.T) {
 				require.Equal(t, result.Correct, rec.Outcome, "%+v", rec.Error)
 				assert.Len(t, rec.Attempts, 1)
 				assert.Equal(t, llm.FinishStop, rec.Response.Finish)
+				assert.Empty(t, rec.Response.Warnings)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package llmtest
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -52,7 +53,7 @@ type Reply struct {
 
 // A dialect is how an API says things. Its values are marshalled as JSON.
 type dialect interface {
-	whole(a *scripted) any                 // an answer that is not streamed
+	answer(a *scripted) any                // one that is not streamed
 	opening(a *scripted) []any             // what a stream says before the first token
 	piece(a *scripted, i int) any          // the i-th token
 	closing(a *scripted) []any             // what it says after the last one
@@ -81,9 +82,11 @@ type scripted struct {
 	sums     []int64   // of the first 0, 1, 2, … tokens, if custom
 	usage    llm.Usage // of the whole answer
 	sent     int       // tokens that have gone out
+	whole    bool      // all has gone out
 	over     bool      // the server ended it, if not as it should have
 	pace     pace
 	prefill  func() // after the first token's time
+	settle   func() // counts it, once
 }
 
 func (s *Server) newAnswer(c Chat, r Reply) *scripted {
@@ -92,7 +95,7 @@ func (s *Server) newAnswer(c Chat, r Reply) *scripted {
 		a.count = CountWords
 	}
 	if s.CapOutput && c.MaxTokens > 0 {
-		a.cap(c.MaxTokens)
+		a.cap(int64(c.MaxTokens))
 	}
 	if a.reply.Finish == "" {
 		a.reply.Finish = "stop"
@@ -115,12 +118,16 @@ func (s *Server) newAnswer(c Chat, r Reply) *scripted {
 }
 
 // cap cuts the answer to this many tokens, thoughts first to come.
-func (a *scripted) cap(most int) {
-	if len(a.thoughts)+len(a.tokens) <= most {
+func (a *scripted) cap(most int64) {
+	n := len(a.thoughts) + len(a.tokens)
+	if a.sum(n) <= most {
 		return
 	}
-	a.thoughts = a.thoughts[:min(len(a.thoughts), most)]
-	a.tokens = a.tokens[:most-len(a.thoughts)]
+	for n > 0 && a.sum(n) > most {
+		n--
+	}
+	a.thoughts = a.thoughts[:min(len(a.thoughts), n)]
+	a.tokens = a.tokens[:n-len(a.thoughts)]
 	a.reply.Reasoning, a.reply.Text = strings.Join(a.thoughts, ""), strings.Join(a.tokens, "")
 	a.reply.Finish, a.reply.ToolCalls = "length", nil
 }
@@ -198,33 +205,39 @@ func (a *scripted) tells() bool {
 	return !a.reply.NoUsage && a.reply.Damage.Usage != UsageMissing && a.reply.Damage.Usage != UsageStrings && (!a.chat.Stream || a.chat.usage)
 }
 
-// whole answers without a stream. It reports whether the answer went out to its
-// end.
-func (a *scripted) whole(w http.ResponseWriter, r *http.Request) bool {
-	ok := a.pace.first(r)
+// toldSoFar reports whether an answer that was cut told the usage of what had
+// gone out.
+func (a *scripted) toldSoFar() bool {
+	return a.chat.API == Gemini && a.chat.Stream && a.sent > 0
+}
+
+// writeWhole answers without a stream.
+func (a *scripted) writeWhole(w http.ResponseWriter, r *http.Request) {
+	if !a.pace.first(r) {
+		return
+	}
 	a.prefill()
 	for range len(a.thoughts) + len(a.tokens) - 1 {
 		a.pace.skip()
 	}
-	if !ok || !a.pace.catchUp(r) {
-		return false
+	if !a.pace.catchUp(r) {
+		return
 	}
-	body, err := json.Marshal(a.dialect.whole(a))
+	body, err := json.Marshal(a.answer(a))
 	if err != nil {
 		panic("llmtest: " + err.Error()) // of our own types
 	}
 	body = append(a.reply.Damage.pad(body), '\n')
-	w.Header().Set("Content-Type", "application/json")
-	return a.reply.Damage.send(w, r, a, body)
+	w.Header().Set("Content-Type", a.chat.API.jsonType())
+	a.whole = a.reply.Damage.send(w, r, a, body)
 }
 
-// stream answers with a stream of events. It reports whether it went out to its
-// end.
-func (a *scripted) stream(w http.ResponseWriter, r *http.Request) bool {
+// stream answers with a stream of events.
+func (a *scripted) stream(w http.ResponseWriter, r *http.Request) {
 	out := a.events(w, r)
 	for _, v := range a.opening(a) {
 		if !out.send(v) {
-			return false
+			return
 		}
 	}
 	dmg, n := &a.reply.Damage, len(a.thoughts)+len(a.tokens)
@@ -233,47 +246,57 @@ func (a *scripted) stream(w http.ResponseWriter, r *http.Request) bool {
 	}
 	for i := range n {
 		if dmg.Then != "" && i >= dmg.After {
-			return a.breakOff(out)
+			a.breakOff(out)
+			return
 		}
-		ok := false
-		if i == 0 {
-			ok = a.pace.first(r) && out.comments(dmg.Comments)
-			a.prefill()
-		} else {
-			ok = a.pace.between(r) && out.comments(min(dmg.Comments, 1))
-		}
-		if !ok || !out.send(a.piece(a, i)) {
-			return false
+		if !a.wait(i, r) || !out.comments(i) || !out.send(a.piece(a, i)) {
+			return
 		}
 		a.sent = i + 1
 	}
-	if n == 0 && !a.pace.first(r) {
-		return false
+	if n == 0 && !a.wait(0, r) {
+		return
 	}
 	if dmg.Then != "" {
-		return a.breakOff(out)
+		a.breakOff(out)
+		return
 	}
 	for _, v := range a.closing(a) {
 		if !out.send(v) {
-			return false
+			return
 		}
 	}
-	return out.end()
+	a.whole = true
+	a.settle() // here: a caller that has seen the end may look at the counts
+	out.end()
+}
+
+// wait waits until the i-th token is due, and reports whether the caller is
+// still there.
+func (a *scripted) wait(i int, r *http.Request) bool {
+	if i > 0 {
+		return a.pace.between(r)
+	}
+	if !a.pace.first(r) {
+		return false
+	}
+	a.prefill()
+	return true
 }
 
 // breakOff ends a stream before its end.
-func (a *scripted) breakOff(out *events) bool {
-	a.over = a.reply.Damage.Then != EndHang
-	if a.reply.Damage.Then == EndError {
-		_, v := a.failure(failed)
-		out.send(v)
-		if a.chat.API == OpenAI {
-			out.text(Done) // as gateways do
-		}
-		return false
+func (a *scripted) breakOff(out *events) {
+	then := a.reply.Damage.Then
+	a.over = then != EndHang
+	if then != EndError {
+		then.end(out.r)
+		return
 	}
-	a.reply.Damage.Then.end(out.r)
-	return false
+	_, v := a.failure(failed)
+	out.send(v)
+	if a.chat.API == OpenAI {
+		out.text(Done) // as gateways do
+	}
 }
 
 // events writes the events of a stream.
@@ -293,10 +316,10 @@ func (a *scripted) events(w http.ResponseWriter, r *http.Request) *events {
 	e.before, e.after = a.frame()
 	if e.array {
 		e.before, e.after = "[", "\n"
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+		w.Header().Set("Content-Type", Gemini.jsonType())
 		return e
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", a.chat.API.streamType())
 	return e
 }
 
@@ -327,17 +350,21 @@ func (e *events) text(s string) bool {
 	return e.dmg.drip(e.w, e.r, []byte(s))
 }
 
-// comments sends keep-alives, where the API has them.
-func (e *events) comments(n int) bool {
-	if n == 0 || e.api != OpenAI {
+// comments sends the keep-alives that come before the i-th token, where the API
+// has them.
+func (e *events) comments(i int) bool {
+	n := e.dmg.Comments
+	if i > 0 {
+		n = min(n, 1)
+	}
+	if n <= 0 || e.api != OpenAI {
 		return true
 	}
 	return e.text(strings.Repeat(": keep-alive\n\n", n))
 }
 
-// end ends the stream as the API does. What comes after the last event is no
-// part of the answer, so a caller may be gone.
-func (e *events) end() bool {
+// end ends the stream as the API does.
+func (e *events) end() {
 	switch {
 	case e.array:
 		e.text("]")
@@ -345,7 +372,6 @@ func (e *events) end() bool {
 		e.text(Done)
 	}
 	pause(e.r, e.dmg.Linger)
-	return true
 }
 
 // words are s cut after each run of spaces.
@@ -401,11 +427,14 @@ func pause(r *http.Request, d time.Duration) bool {
 		case <-r.Context().Done():
 		}
 	}
-	return r.Context().Err() == nil
+	return here(r)
 }
 
-func flush(w http.ResponseWriter) {
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
+// put sends b at once, and reports whether all of it has gone out.
+func put(w http.ResponseWriter, b []byte) bool {
+	if _, err := w.Write(b); err != nil {
+		return false
 	}
+	err := http.NewResponseController(w).Flush()
+	return err == nil || errors.Is(err, http.ErrNotSupported)
 }

@@ -105,7 +105,7 @@ func (s *Server) serveBatches(w http.ResponseWriter, r *http.Request) {
 	case has(r.URL.Path, "batchPredictionJobs"):
 		refuse(w, r, http.StatusNotImplemented, "llmtest has no batch jobs of Vertex AI: they read and write buckets")
 		return
-	case isGoogle(r.URL.Path):
+	case apiOf(r.URL.Path) == Gemini:
 		s.serveJobs(w, r)
 		return
 	}
@@ -182,7 +182,7 @@ func (s *Server) createBatch(w http.ResponseWriter, r *http.Request) {
 	s.store.batches = append(s.store.batches, b)
 	s.store.mu.Unlock()
 	// What was created is told as it was then, even where a job needs no time.
-	answerJSON(w, b.object("validating", b.created.Add(-1)))
+	answerJSON(w, r, b.object("validating", b.created.Add(-1)))
 }
 
 // badMetadata says what is wrong with a batch's metadata; "" for nothing.
@@ -283,12 +283,14 @@ func (s *Server) showBatch(w http.ResponseWriter, r *http.Request, b *batch, can
 		return
 	}
 	s.moveBatch(b, now)
-	answerJSON(w, b.object(b.status(now), now))
+	answerJSON(w, r, b.object(b.status(now), now))
 }
 
-// failedBy reports whether validation has found the errors by now.
+// failedBy reports whether validation has found the errors by now: it was not
+// stopped before, by anybody or by the window's end.
 func (b *batch) failedBy(now time.Time) bool {
-	return len(b.errors) > 0 && !now.Before(b.validated())
+	at := b.validated()
+	return len(b.errors) > 0 && !now.Before(at) && !b.expires.Before(at) && (b.cancelAt.IsZero() || !b.cancelAt.Before(at))
 }
 
 // moveBatch answers what is due and writes the files of a batch that is over.
@@ -406,5 +408,5 @@ func (s *Server) listBatches(w http.ResponseWriter, r *http.Request) {
 		objects[i] = b.object(b.status(now), now)
 		b.unlock()
 	}
-	answerJSON(w, newPage(ids, page, func(i int) batchObject { return objects[i] }))
+	answerJSON(w, r, newPage(ids, page, func(i int) batchObject { return objects[i] }))
 }

@@ -2,14 +2,16 @@ package llmtest
 
 import (
 	"hash/fnv"
+	"strings"
 	"sync"
 	"time"
 )
 
 // A PrefixCache is how a provider spares itself what it has read before: the
 // leading tokens of a prompt that it saw not long ago, in whole blocks. What is
-// found is told as cached tokens, and costs no [Latency].PerInput. Set the
-// fields before the first call.
+// found is told as cached tokens, and costs no [Latency].PerInput. It keeps a
+// few dozen bytes for each block of each prompt until its TTL is over. Set the
+// fields before the first call; safe for concurrent use, by several Servers too.
 type PrefixCache struct {
 	// Min is the fewest tokens that are kept, Block the step from there on.
 	// Defaults 1,024 and 128, as of OpenAI.
@@ -45,12 +47,14 @@ func (p *PrefixCache) boundaries(c Chat, count func(string) int) (hashes []uint6
 	for _, m := range c.Messages {
 		put(m.Role)
 		for _, w := range words(m.Content) {
-			put(w)
+			text := strings.TrimRight(w, " ")
+			put(text)
 			n += count(w)
 			if n >= next {
 				hashes, lengths = append(hashes, h.Sum64()), append(lengths, next+(n-next)/block*block)
 				next += ((n-next)/block + 1) * block
 			}
+			put(w[len(text):]) // behind the boundary: a text that goes on there begins alike
 		}
 	}
 	return hashes, lengths

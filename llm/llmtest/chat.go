@@ -21,19 +21,23 @@ const (
 
 // Chat is a call as the server received it, in the same words for every API.
 type Chat struct {
-	N     int // which call this is, from 1
-	Try   int // which of the calls with the same model and messages this is, from 1
+	N int // which call this is, from 1
+	// Try is which of the calls that ask the same this is, from 1: with the same
+	// model and messages, by whichever API. The server remembers each different
+	// one as long as it lives, in about 40 bytes.
+	Try   int
 	API   API
 	Path  string // of the URL
 	Model string
-	// Messages are the conversation, oldest first. A system instruction comes
-	// first, and roles are OpenAI's: system, user, assistant, tool.
+	// Messages are the conversation, oldest first. Gemini's system instruction
+	// comes first, and its roles are told as OpenAI's: user, assistant, tool.
 	Messages  []ChatMessage
 	Stream    bool
 	MaxTokens int             // the most tokens of an answer; 0 if it was not sent
 	Body      json.RawMessage // as it came
 	Header    http.Header
 
+	query url.Values
 	key   uint64 // of what was asked, equal for both APIs
 	usage bool   // the caller wants usage in a stream
 	array bool   // a Gemini stream without alt=sse: a JSON array
@@ -69,18 +73,30 @@ type badBody string
 
 func (e badBody) Error() string { return string(e) }
 
-// identify sets the key: what was asked, by whatever API, and not how.
+// identify sets the key: what was asked, by whatever API, and not how. Messages
+// of one role in a row are one text, and a developer's is a system's: Gemini has
+// one system instruction.
 func (c *Chat) identify() {
 	h := fnv.New64a()
-	put := func(s string) {
-		_, _ = h.Write([]byte(s)) // a hash never fails
-		_, _ = h.Write([]byte{0xff})
-	}
-	put(c.Model)
-	for _, m := range c.Messages {
-		put(m.Role)
+	put := func(s string) { _, _ = h.Write([]byte(s)) } // a hash never fails
+	const end = "\xff"                                  // in no text: they are UTF-8
+	put(c.Model + end)
+	last := ""
+	for i, m := range c.Messages {
+		role := m.Role
+		if role == "developer" {
+			role = "system"
+		}
+		if i > 0 && role != last {
+			put(end)
+		}
+		if i == 0 || role != last {
+			put(role + end)
+		}
 		put(m.Content)
+		last = role
 	}
+	put(end)
 	c.key = h.Sum64()
 }
 
@@ -230,4 +246,20 @@ func (c geminiContent) answersTool() bool {
 		}
 	}
 	return true
+}
+
+// jsonType is the content type of the API's answers.
+func (a API) jsonType() string {
+	if a == Gemini {
+		return "application/json; charset=UTF-8"
+	}
+	return "application/json"
+}
+
+// streamType is that of its streams.
+func (a API) streamType() string {
+	if a == Gemini {
+		return "text/event-stream"
+	}
+	return "text/event-stream; charset=utf-8"
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Counts is what a server saw. Calls are calls of a model: what other paths were
-// asked is not in them.
+// asked is not in them. A caller may be done with a stream before the server
+// is: call [Server.Quiet] first where that matters.
 type Counts struct {
 	Calls    int         // received
 	ByAPI    map[API]int // the same by API
@@ -33,8 +34,10 @@ type Counts struct {
 	// taken by those that were admitted, in any rolling minute.
 	MinuteCalls, MinuteTokens int
 	// Billed is the usage of all answers that were answered to the end, and of
-	// what went out of those whose Damage bills. Unreported is the part of it
-	// that the caller was not told.
+	// what went out of the others if their Damage bills or their caller was
+	// told: Gemini's streams tell it as they go. Unreported is the part of it
+	// that callers were not told. Told is what went out; over a socket a caller
+	// that gives up may not have read it.
 	Billed, Unreported llm.Usage
 	// Dialed are the connections made to Start's listeners, Connections those
 	// that are still open. OpenBodies are the answers of the Memory front whose
@@ -94,12 +97,13 @@ func (s *Server) changeLocked() {
 	}
 }
 
-// begin counts a call and says which one it is. It returns the time since the
-// first.
-func (s *Server) begin(c *Chat, now time.Time) (age time.Duration) {
+// begin counts a call and says which one it is. It returns the call's ticket
+// and the time since the first call.
+func (s *Server) begin(c *Chat) (k *ticket, age time.Duration) {
 	c.identify()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := time.Now() // here, so that calls are in the order of their times
 	if s.tries == nil {
 		s.epoch, s.tries = now, map[uint64]int{}
 		s.counts.ByAPI = map[API]int{}
@@ -114,29 +118,30 @@ func (s *Server) begin(c *Chat, now time.Time) (age time.Duration) {
 	n.InFlight++
 	n.Peak = max(n.Peak, n.InFlight)
 	s.received.roll(now)
-	s.received.add(now, 0)
+	k = &ticket{received: s.received.add(now, 0)}
 	n.MinuteCalls = max(n.MinuteCalls, s.received.count())
 	c.N, c.Try = n.Calls, s.tries[c.key]
-	return now.Sub(s.epoch)
+	return k, now.Sub(s.epoch)
 }
 
-// charge counts the tokens of an admitted call against the minute in which it
-// came.
-func (s *Server) charge(came time.Time, input, output int64) {
+// charge counts the tokens of a call against the minute in which it came.
+func (s *Server) charge(k *ticket, u llm.Usage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.received.charge(came, int(input+output))
+	tokens := int(u.Input + u.Output)
+	s.received.charge(k.received, tokens)
 	s.counts.MinuteTokens = max(s.counts.MinuteTokens, s.received.sum)
-	if s.Limits.isSet() {
-		s.admitted.charge(came, int(output)) // the input is there since it was admitted
+	if k.held {
+		s.admitted.charge(k.admitted, tokens-k.input)
 	}
 }
 
-func (s *Server) end(admitted, gone bool) {
+// end counts a call that has ended; gone says that its caller had given it up.
+func (s *Server) end(k *ticket, gone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts.InFlight--
-	if admitted {
+	if k.held {
 		s.running--
 	}
 	if gone {
@@ -159,17 +164,18 @@ func (s *Server) countFault(name string) {
 }
 
 // settle counts an answer that has ended, whole or not.
-func (s *Server) settle(a *scripted, whole bool) {
-	bill, told := a.usage, whole && a.tells()
-	if !whole {
-		if !a.reply.Damage.Bills {
+func (s *Server) settle(a *scripted) {
+	bill, told := a.usage, a.tells()
+	if !a.whole {
+		// What is cut is billed if the damage says so, or the caller was told.
+		bill = a.partial(a.sent)
+		if told = told && a.toldSoFar(); !told && !a.reply.Damage.Bills {
 			return
 		}
-		bill = a.partial(a.sent)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if whole {
+	if a.whole {
 		s.counts.Answered++
 	}
 	s.counts.Billed = s.counts.Billed.Add(bill)

@@ -45,8 +45,9 @@ type Damage struct {
 	// that is not streamed, half of the body goes out.
 	Then  Ending
 	After int
-	// Bills says that an answer that Then ended is billed: the prompt and the
-	// tokens that went out. Nobody tells the caller.
+	// Bills says that an answer that Then ended, or its caller, is billed: the
+	// prompt and the tokens that went out. Only Gemini's streams have told it
+	// by then, and are billed in any case.
 	Bills bool
 	// NoFinish leaves the finish reason out, NoDone OpenAI's [DONE], Empty all
 	// choices (candidates).
@@ -89,22 +90,17 @@ func (d *Damage) pad(object []byte) []byte {
 	return b.Bytes()
 }
 
-// drip writes and flushes, and reports whether the caller is still there.
+// drip sends b, and reports whether all of it has gone out: a caller that goes
+// after that has got it.
 func (d *Damage) drip(w http.ResponseWriter, r *http.Request, b []byte) bool {
 	if d.Piece <= 0 {
-		_, err := w.Write(b)
-		flush(w)
-		return err == nil && r.Context().Err() == nil
+		return here(r) && put(w, b)
 	}
 	for len(b) > 0 {
-		if !pause(r, d.Drip) {
-			return false
-		}
 		n := min(d.Piece, len(b))
-		if _, err := w.Write(b[:n]); err != nil {
+		if !pause(r, d.Drip) || !put(w, b[:n]) {
 			return false
 		}
-		flush(w)
 		b = b[n:]
 	}
 	return true
@@ -118,15 +114,14 @@ func (d *Damage) send(w http.ResponseWriter, r *http.Request, a *scripted, body 
 	switch d.Then {
 	case EndError:
 		_, v := a.failure(failed)
-		sendJSON(w, http.StatusOK, v)
+		sendJSON(w, a.chat.API, http.StatusOK, v)
 		return false
 	case EndCut:
 		_, _ = w.Write(half) // what happens to it, the caller sees
 		return false
 	case EndReset, EndHang:
 		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-		_, _ = w.Write(half) // as above
-		flush(w)
+		put(w, half) // as above
 		d.Then.end(r)
 		return false
 	}

@@ -2,10 +2,15 @@ package llmtest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
@@ -90,4 +95,30 @@ func ExampleLimits() {
 	// ok and 1 left
 	// ok and 0 left
 	// rate_limit
+}
+
+// A batch is uploaded, looked at and read with the SDK that users have.
+func ExampleBatches() {
+	server := &llmtest.Server{Reply: func(c llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "you said " + c.Last()} }}
+	cfg := goopenai.DefaultConfig("any key")
+	cfg.HTTPClient = server.Client()
+	c, ctx := goopenai.NewClientWithConfig(cfg), context.Background()
+	var file goopenai.UploadBatchFileRequest
+	file.AddChatCompletion("row-1", goopenai.ChatCompletionRequest{Model: "m", Messages: []goopenai.ChatCompletionMessage{{Role: "user", Content: "hi"}}})
+	created, err := c.CreateBatchWithUploadFile(ctx, goopenai.CreateBatchWithUploadFileRequest{
+		Endpoint: goopenai.BatchEndpointChatCompletions, UploadBatchFileRequest: file,
+	})
+	looked, err2 := c.RetrieveBatch(ctx, created.ID)
+	fmt.Println(created.Status, looked.Status, looked.RequestCounts, errors.Join(err, err2))
+	out, err := c.GetFileContent(ctx, *looked.OutputFileID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer out.Close()
+	text, err := io.ReadAll(out)
+	fmt.Println(strings.Contains(string(text), `"custom_id":"row-1"`), strings.Contains(string(text), "you said hi"), err)
+	// Output:
+	// validating completed {1 1 0} <nil>
+	// true true <nil>
 }

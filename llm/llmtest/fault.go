@@ -34,7 +34,8 @@ type Fault struct {
 	// Damage is done to it on its way.
 	Damage Damage
 
-	storm time.Duration // since the first call, when a storm is over
+	storm  time.Duration // since the first call, when a storm is over
+	atOnce bool          // Answer flushes, and has nothing to wait for
 }
 
 // fits reports whether a call can meet the fault.

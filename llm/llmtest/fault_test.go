@@ -57,7 +57,7 @@ const (
 )
 
 func retryIn(delay string) string {
-	return exhausted + `,"details":\[\{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":\[\{"quotaDimensions":\{"location":"global","model":"m"\},"quotaId":"\w+","quotaMetric":"[\w./]+","quotaValue":"\d+"\}\]\},\{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"` + delay + `"\}\]`
+	return exhausted + `,"details":\[\{"@type":"type.googleapis.com/google.rpc.QuotaFailure","violations":\[\{"quotaDimensions":\{"location":"global","model":"m"\},"quotaId":"[\w-]+","quotaMetric":"[\w./]+","quotaValue":"\d+"\}\]\},\{"@type":"type.googleapis.com/google.rpc.Help","links":\[\{[^]]+\}\]\},\{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"` + delay + `"\}\]`
 }
 
 var wireRows = []wireRow{
@@ -77,14 +77,14 @@ var wireRows = []wireRow{
 	{name: llmtest.FaultInsufficientQuota, status: 429, body: `"code":"insufficient_quota"`, gbody: `prepayment credits.*"RESOURCE_EXHAUSTED"`},
 	{name: llmtest.FaultDailyQuota, status: 429, body: `requests per day \(RPD\)`, gbody: `RequestsPerDay.*"retryDelay":"37s"`},
 	{name: llmtest.FaultNoBalance, status: 402, body: `Insufficient Balance`, gemini: 403, gbody: `BILLING_DISABLED`},
-	{name: llmtest.FaultBadKey, status: 401, body: `"code":"invalid_api_key"`, gemini: 400, gbody: `API_KEY_INVALID`},
+	{name: llmtest.FaultBadKey, status: 401, body: `"code":"invalid_api_key"`, gemini: 400, gbody: `"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"googleapis.com","metadata":\{"service":"generativelanguage.googleapis.com"\},"reason":"API_KEY_INVALID".*google.rpc.LocalizedMessage`},
 	{name: llmtest.FaultForbidden, status: 403, body: openAIError, gbody: `"PERMISSION_DENIED"`},
 	{name: llmtest.FaultNoModel, status: 404, body: `"code":"model_not_found"`, gbody: `"NOT_FOUND"`},
 	{name: llmtest.FaultBadRequest, status: 400, body: `"param":"max_tokens","code":"unsupported_parameter"`, gbody: `"INVALID_ARGUMENT"`},
 	{name: llmtest.FaultTooLong, status: 400, body: `"code":"context_length_exceeded"`, gbody: `"INVALID_ARGUMENT"`},
 	{name: llmtest.FaultBlockedPrompt, status: 400, body: `"code":"content_filter","innererror":\{"code":"ResponsibleAIPolicyViolation"\}`,
-		gemini: 200, gbody: `^\{"promptFeedback":\{"blockReason":"SAFETY"\},"usageMetadata":\{"promptTokenCount":2,"totalTokenCount":2\}`,
-		gline: `^data: \{"promptFeedback":\{"blockReason":"SAFETY"\},"usageMetadata":\{"promptTokenCount":2,"totalTokenCount":2\},[^\n]*\r\n\r\n$`},
+		gemini: 200, gbody: `^\{"promptFeedback":\{"blockReason":"SAFETY"\},"usageMetadata":\{"promptTokenCount":2,"totalTokenCount":2,"promptTokensDetails":\[\{"modality":"TEXT","tokenCount":2\}\]\}`,
+		gline: `^data: \{"promptFeedback":\{"blockReason":"SAFETY"\},"usageMetadata":\{"promptTokenCount":2,"totalTokenCount":2,[^\n]*\r\n\r\n$`},
 	{name: llmtest.FaultServerError, status: 500, body: openAIError, gbody: `"INTERNAL"`},
 	{name: llmtest.FaultBadGateway, status: 502, header: "Content-Type: text/html", body: `^<html>`, gbody: `^<html>`},
 	{name: llmtest.FaultUnavailable, status: 503, body: openAIError, gbody: `"UNAVAILABLE"`},
@@ -103,9 +103,9 @@ var wireRows = []wireRow{
 	{name: llmtest.FaultHangMidway, status: 200, err: context.DeadlineExceeded, body: `^\{`, stream: `"content":"two "`, gbody: `^\{`, gline: `"text":"two "`},
 	{name: llmtest.FaultReset, err: io.EOF},
 	{name: llmtest.FaultResetMidway, status: 200, err: io.ErrUnexpectedEOF, body: `^\{`, stream: `"content":"two "`, gbody: `^\{`, gline: `"text":"two "`},
-	{name: llmtest.FaultTruncated, status: 200, body: `^\{.*[^}\n]$`, stream: `"content":"two "\},"finish_reason":null\}\]\}\n\n$`,
+	{name: llmtest.FaultTruncated, status: 200, body: `^\{.*[^}\n]$`, stream: `"content":"two "\},"logprobs":null,"finish_reason":null\}\],"usage":null\}\n\n$`,
 		gbody: `^\{.*[^}\n]$`, gline: `"text":"two "[^\n]+\r\n\r\n$`},
-	{name: llmtest.FaultNoFinish, status: 200, body: "-", stream: `"content":"four"\},"finish_reason":null\}\]\}\n\ndata: [^\n]*"choices":\[\],"usage":[^\n]*\n\n$`,
+	{name: llmtest.FaultNoFinish, status: 200, body: "-", stream: `"content":"four"\},"logprobs":null,"finish_reason":null\}\],"usage":null\}\n\ndata: [^\n]*"choices":\[\],"usage":[^\n]*\n\n$`,
 		gbody: "-", gline: `"text":""[^\n]*"index":0\}[^\n]*\r\n\r\n$`},
 	{name: llmtest.FaultNoDone, status: 200, body: "-", stream: `"finish_reason":"stop"[^\n]*\n\ndata: [^\n]*"usage":[^\n]*\n\n$`, gbody: "-"},
 	{name: llmtest.FaultLateEnd, status: 200, body: "-", stream: `\[DONE\]\n\n$`, gbody: "-", gline: `"STOP"[^\n]*\r\n\r\n$`},
@@ -115,7 +115,7 @@ var wireRows = []wireRow{
 	{name: llmtest.FaultUsageFloats, status: 200, body: `"prompt_tokens":2\.0,"completion_tokens":4\.0`, gbody: `"promptTokenCount":2\.0,"candidatesTokenCount":4\.0`},
 	{name: llmtest.FaultUsageStrings, status: 200, body: `"prompt_tokens":"2","completion_tokens":"4"`, gbody: `"promptTokenCount":"2","candidatesTokenCount":"4"`},
 	{name: llmtest.FaultNoUsage, status: 200, body: `^[^$]*"finish_reason":"stop"[^u]*$`, stream: `"finish_reason":"stop"\}\]\}\n\ndata: \[DONE\]`, gbody: `"finishReason":"STOP","index":0\}\],"modelVersion"`},
-	{name: llmtest.FaultRefusal, status: 200, body: `"content":"","refusal":"I cannot`, stream: `"delta":\{"refusal":"I cannot`, gbody: `"finishReason":"SAFETY","finishMessage":"I cannot`},
+	{name: llmtest.FaultRefusal, status: 200, body: `"content":null,"refusal":"I cannot`, stream: `"delta":\{"refusal":"I cannot`, gbody: `"finishReason":"SAFETY","finishMessage":"I cannot`},
 	{name: llmtest.FaultContentFilter, status: 200, body: `"content":"one two ".*"finish_reason":"content_filter"`, stream: `"finish_reason":"content_filter"`, gbody: `"finishReason":"SAFETY"`},
 	{name: llmtest.FaultLength, status: 200, body: `"content":"one two ".*"finish_reason":"length"`, stream: `"finish_reason":"length"`, gbody: `"finishReason":"MAX_TOKENS"`},
 	{name: llmtest.FaultLengthEmpty, status: 200, body: `"content":"","reasoning_content":"Let me.*"finish_reason":"length".*"reasoning_tokens":5`, stream: `"reasoning_content":"Let "`, gbody: `"thought":true.*"MAX_TOKENS".*"thoughtsTokenCount":5`, gline: `"text":"Let ","thought":true`},
@@ -194,7 +194,7 @@ func onTheWire(t *testing.T, row wireRow, api llmtest.API, stream bool) {
 	if name, value, ok := strings.Cut(row.header, ":"); ok && (api == llmtest.OpenAI || name == "Content-Type" || name == "Retry-After" && row.gbody == exhausted) {
 		assert.Regexp(t, "^"+strings.TrimSpace(value), resp.Header.Get(name))
 	}
-	if status >= 300 && resp.Header.Get("Content-Type") == "application/json" {
+	if status >= 300 && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
 		assert.True(t, json.Valid(got))
 		matches(t, map[llmtest.API]string{llmtest.OpenAI: openAIError, llmtest.Gemini: googleError}[api], string(got))
 	}

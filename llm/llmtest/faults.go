@@ -101,7 +101,7 @@ func inBoth(name, reason, header, value, delay string) Fault {
 		status: 429, typ: "requests", code: "rate_limit_exceeded",
 		message:       "Rate limit reached for requests.",
 		geminiMessage: plans,
-		details:       []any{quotaFailure("m", 60, quotaRequestsMinute), retryInDetail(delay)},
+		details:       quotaDetails("m", 60, quotaRequestsMinute, delay),
 		header:        func(h http.Header, _ time.Time) { h.Set(header, value) },
 	}
 	return saying(name, llm.KindRateLimit, reason, p)
@@ -142,14 +142,14 @@ func rateLimits() []Fault {
 		limit(FaultRateLimitWords, "too fast; only in words", func(p *problem) {
 			p.message += " Please try again in 1.25s."
 			p.geminiMessage = plans + " Please retry in 1.25s."
-			p.details = []any{quotaFailure("m", 60, quotaRequestsMinute)}
+			p.details = quotaDetails("m", 60, quotaRequestsMinute, "")
 		}),
 		inBoth(FaultRateLimitHour, "too fast; an hour", "Retry-After", "3600", "3600s"),
 		saying(FaultMinuteQuota, llm.KindRateLimit, "too many tokens a minute", problem{
 			status: 429, typ: "tokens", code: "rate_limit_exceeded",
 			message:       "Rate limit reached for m in organization org-0 on tokens per min (TPM): Limit 10000, Used 9990, Requested 400. Please try again in 2s.",
 			geminiMessage: plans + " Please retry in 1.6s.",
-			details:       []any{quotaFailure("m", 10000, quotaTokensMinute), retryInDetail("2s")},
+			details:       quotaDetails("m", 10000, quotaTokensMinute, "2s"),
 			header:        retryAfter(2 * time.Second),
 		}),
 	}
@@ -165,7 +165,7 @@ func lasting() []Fault {
 			status: 429, typ: "requests", code: "rate_limit_exceeded",
 			message:       "Rate limit reached for m in organization org-0 on requests per day (RPD): Limit 200, Used 200, Requested 1. Please try again in 7m12s.",
 			geminiMessage: plans + " Please retry in 37.826266382s.",
-			details:       []any{quotaFailure("m", 200, quotaRequestsDay), retryInDetail("37s")},
+			details:       quotaDetails("m", 200, quotaRequestsDay, "37s"),
 		}),
 		saying(FaultNoBalance, llm.KindBalance, "no money left", problem{
 			status: 402, typ: "unknown_error", code: "invalid_request_error", message: "Insufficient Balance",
@@ -175,7 +175,7 @@ func lasting() []Fault {
 		saying(FaultBadKey, llm.KindAuth, "a wrong key", problem{
 			status: 401, typ: "invalid_request_error", code: "invalid_api_key", message: "Incorrect API key provided.",
 			geminiStatus: 400, geminiMessage: "API key not valid. Please pass a valid API key.",
-			details: []any{errorInfo("API_KEY_INVALID")},
+			details: []any{errorInfo("API_KEY_INVALID"), localized("API key not valid. Please pass a valid API key.")},
 		}),
 		saying(FaultForbidden, llm.KindAuth, "not allowed", problem{
 			status: 403, typ: "invalid_request_error", code: "permission_denied", message: "You do not have access to this model.",
@@ -218,10 +218,10 @@ func failing() []Fault {
 		return Fault{Name: name, Kind: kind, Reason: reason, Answer: func(w http.ResponseWriter, r *http.Request, _ Chat) { h(w, r) }}
 	}
 	in200 := func(name string, kind llm.ErrorKind, reason string, p problem) Fault {
-		return Fault{Name: name, Kind: kind, Reason: reason, Answer: func(w http.ResponseWriter, r *http.Request, c Chat) {
+		return Fault{Name: name, Kind: kind, Reason: reason, atOnce: true, Answer: func(w http.ResponseWriter, r *http.Request, c Chat) {
 			_, v := c.API.dialect().failure(p)
 			if !c.Stream {
-				sendJSON(w, http.StatusOK, v)
+				sendJSON(w, c.API, http.StatusOK, v)
 				return
 			}
 			out := (&scripted{dialect: c.API.dialect(), chat: c}).events(w, r)

@@ -73,7 +73,7 @@ func (s *Server) serveFiles(w http.ResponseWriter, r *http.Request) {
 		s.listFiles(w, r)
 	case one && verb == "" && r.Method == http.MethodGet:
 		if f := s.findFile(w, r, id); f != nil {
-			answerJSON(w, f.object())
+			answerJSON(w, r, f.object())
 		}
 	case one && verb == "" && r.Method == http.MethodDelete:
 		s.deleteFile(w, r, id)
@@ -91,6 +91,7 @@ func (s *Server) serveFiles(w http.ResponseWriter, r *http.Request) {
 
 // upload stores a file that comes as a form.
 func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxFileBytes+1<<20)
 	f, status, err := readUpload(r, s.Batches.maxBytes())
 	if err != nil {
 		if r.Context().Err() == nil {
@@ -102,7 +103,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	f.id, f.created = s.store.id("file-"), time.Now()
 	s.store.files = append(s.store.files, f)
 	s.store.mu.Unlock()
-	answerJSON(w, f.object())
+	answerJSON(w, r, f.object())
 }
 
 var purposes = []string{"assistants", "batch", "fine-tune", "vision", "user_data", "evals"}
@@ -123,19 +124,21 @@ func readUpload(r *http.Request, maxBatch int64) (*file, int, error) {
 			break
 		}
 		if err != nil {
-			return nil, http.StatusBadRequest, fmt.Errorf("the form cannot be read: %v", err)
+			return nil, formStatus(err), fmt.Errorf("the form cannot be read: %v", err)
+		}
+		name := part.FormName()
+		if name != "purpose" && name != "file" {
+			continue // expires_after and the like are not kept
 		}
 		b, err := io.ReadAll(io.LimitReader(part, maxFileBytes+1))
-		if err != nil {
-			return nil, http.StatusBadRequest, fmt.Errorf("the form's field %q cannot be read: %v", part.FormName(), err)
-		}
-		switch part.FormName() {
-		case "purpose":
+		switch {
+		case err != nil:
+			return nil, formStatus(err), fmt.Errorf("the form's field %q cannot be read: %v", name, err)
+		case name == "purpose":
 			f.purpose = string(b)
-		case "file":
-			if found {
-				return nil, http.StatusBadRequest, errors.New("the form has two fields \"file\"; it must have one")
-			}
+		case found:
+			return nil, http.StatusBadRequest, errors.New("the form has two fields \"file\"; it must have one")
+		default:
 			found, f.name, f.content = true, part.FileName(), b
 		}
 	}
@@ -154,6 +157,15 @@ func readUpload(r *http.Request, maxBatch int64) (*file, int, error) {
 		return nil, http.StatusBadRequest, fmt.Errorf("the file's name is %q; a batch's file must end in .jsonl", f.name)
 	}
 	return &f, 0, nil
+}
+
+// formStatus is the status to refuse a form with that could not be read.
+func formStatus(err error) int {
+	var long *http.MaxBytesError
+	if errors.As(err, &long) {
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusBadRequest
 }
 
 // listFiles lists the newest first.
@@ -179,7 +191,7 @@ func (s *Server) listFiles(w http.ResponseWriter, r *http.Request) {
 	}
 	page, ok := openaiPage(w, r, ids, maxFilePage, maxFilePage)
 	if ok {
-		answerJSON(w, newPage(ids, page, func(i int) fileObject { return files[i].object() }))
+		answerJSON(w, r, newPage(ids, page, func(i int) fileObject { return files[i].object() }))
 	}
 }
 
@@ -211,7 +223,7 @@ func (s *Server) deleteFile(w http.ResponseWriter, r *http.Request, id string) {
 	s.store.mu.Lock()
 	s.store.files = slices.DeleteFunc(s.store.files, func(f *file) bool { return f.id == id })
 	s.store.mu.Unlock()
-	answerJSON(w, map[string]any{"id": id, "object": "file", "deleted": true})
+	answerJSON(w, r, map[string]any{"id": id, "object": "file", "deleted": true})
 }
 
 // write keeps a file that a batch has made, and returns its id; "" for no

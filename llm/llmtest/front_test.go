@@ -136,9 +136,9 @@ func TestTokensAsSaid(t *testing.T) {
 	u := llm.Usage{Input: 2006, CachedInput: 1920, Output: 300, Reasoning: 100}
 	s := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "a b c", Tokens: &u} }}
 	_, body := do(t, s.Client(), "http://fake/v1/chat/completions", openAIBody)
-	assert.Contains(t, body, `"usage":{"prompt_tokens":2006,"completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920},"completion_tokens_details":{"reasoning_tokens":100}}`)
+	assert.Contains(t, body, `"usage":{"prompt_tokens":2006,"completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920,"audio_tokens":0},"completion_tokens_details":{"reasoning_tokens":100,"audio_tokens":0,"accepted_prediction_tokens":0,"rejected_prediction_tokens":0}}`)
 	_, body = do(t, s.Client(), "http://fake/v1beta/models/m:generateContent", geminiBody)
-	assert.Contains(t, body, `"usageMetadata":{"promptTokenCount":2006,"candidatesTokenCount":200,"totalTokenCount":2306,"thoughtsTokenCount":100,"cachedContentTokenCount":1920}`)
+	assert.Contains(t, body, `"usageMetadata":{"promptTokenCount":2006,"candidatesTokenCount":200,"totalTokenCount":2306,"thoughtsTokenCount":100,"cachedContentTokenCount":1920,"promptTokensDetails":[{"modality":"TEXT","tokenCount":2006}],"cacheTokensDetails":[{"modality":"TEXT","tokenCount":1920}]}`)
 	u.Known = true
 	assert.Equal(t, u.Add(u), s.Counts().Billed)
 }

@@ -48,11 +48,17 @@ type (
 		Reason string `json:"blockReason,omitempty"`
 	}
 	geminiUsage struct {
-		Prompt   int64 `json:"promptTokenCount"`
-		Answer   int64 `json:"candidatesTokenCount,omitempty"` // without thoughts
-		Total    int64 `json:"totalTokenCount"`
-		Thoughts int64 `json:"thoughtsTokenCount,omitempty"`
-		Cached   int64 `json:"cachedContentTokenCount,omitempty"`
+		Prompt   int64            `json:"promptTokenCount"`
+		Answer   int64            `json:"candidatesTokenCount,omitempty"` // without thoughts
+		Total    int64            `json:"totalTokenCount"`
+		Thoughts int64            `json:"thoughtsTokenCount,omitempty"`
+		Cached   int64            `json:"cachedContentTokenCount,omitempty"`
+		PromptOf []geminiModality `json:"promptTokensDetails,omitempty"`
+		CachedOf []geminiModality `json:"cacheTokensDetails,omitempty"`
+	}
+	geminiModality struct {
+		Modality string `json:"modality"`
+		Tokens   int64  `json:"tokenCount"`
 	}
 )
 
@@ -64,7 +70,14 @@ func (geminiDialect) frame() (before, after string) { return "data: ", "\r\n\r\n
 func (geminiDialect) done() string                  { return "" }
 
 func (geminiDialect) usage(u llm.Usage) any {
-	return geminiUsage{Prompt: u.Input, Answer: u.Output - u.Reasoning, Thoughts: u.Reasoning, Cached: u.CachedInput, Total: u.Input + u.Output}
+	out := geminiUsage{Prompt: u.Input, Answer: u.Output - u.Reasoning, Thoughts: u.Reasoning, Cached: u.CachedInput, Total: u.Input + u.Output}
+	if u.Input > 0 {
+		out.PromptOf = []geminiModality{{"TEXT", u.Input}}
+	}
+	if u.CachedInput > 0 {
+		out.CachedOf = []geminiModality{{"TEXT", u.CachedInput}}
+	}
+	return out
 }
 
 func (geminiDialect) object(a *scripted, usage json.RawMessage, parts []geminiPart) geminiAnswer {
@@ -78,7 +91,7 @@ func (geminiDialect) object(a *scripted, usage json.RawMessage, parts []geminiPa
 	return o
 }
 
-func (d geminiDialect) whole(a *scripted) any {
+func (d geminiDialect) answer(a *scripted) any {
 	var parts []geminiPart
 	if a.reply.Reasoning != "" {
 		parts = append(parts, geminiPart{Text: &a.reply.Reasoning, Thought: true})

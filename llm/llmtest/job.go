@@ -119,13 +119,13 @@ func (s *Server) serveJobs(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, "Requested entity was not found: batches/"+id)
 	case verb == "" && r.Method == http.MethodGet:
 		if o, ok := s.lookAt(r, j); ok {
-			answerJSON(w, o)
+			answerJSON(w, r, o)
 		}
 	case verb == "" && r.Method == http.MethodDelete:
 		s.store.mu.Lock()
 		s.store.jobs = slices.DeleteFunc(s.store.jobs, func(other *job) bool { return other == j })
 		s.store.mu.Unlock()
-		answerJSON(w, struct{}{})
+		answerJSON(w, r, struct{}{})
 	case verb == "cancel" && r.Method == http.MethodPost:
 		s.cancelJob(w, r, j)
 	default:
@@ -191,7 +191,7 @@ func (s *Server) createJob(w http.ResponseWriter, r *http.Request) {
 	s.store.jobs = append(s.store.jobs, j)
 	s.store.mu.Unlock()
 	// What was created is told as it was then, even where a job needs no time.
-	answerJSON(w, j.operation(j.created, validating))
+	answerJSON(w, r, j.operation(j.created, validating))
 }
 
 // lookAt moves the job to where it should be, and tells of it; false if the
@@ -217,7 +217,7 @@ func (s *Server) cancelJob(w http.ResponseWriter, r *http.Request, j *job) {
 		refuse(w, r, http.StatusBadRequest, "the batch has ended and cannot be cancelled: "+j.name)
 		return
 	}
-	answerJSON(w, struct{}{})
+	answerJSON(w, r, struct{}{})
 }
 
 func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) {
@@ -242,7 +242,7 @@ func (s *Server) listJobs(w http.ResponseWriter, r *http.Request) {
 		o.Response, o.Metadata.Output = nil, nil // told by get only
 		list.Operations = append(list.Operations, o)
 	}
-	answerJSON(w, list)
+	answerJSON(w, r, list)
 }
 
 var jobStates = map[phase]string{

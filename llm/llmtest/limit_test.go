@@ -113,7 +113,7 @@ func TestGeminiLimits(t *testing.T) {
 		require.NoError(t, err)
 		resp.Body.Close()
 		assert.Equal(t, 429, resp.StatusCode)
-		assert.Contains(t, string(b), `"quotaId":"GenerateRequestsPerMinutePerProjectPerModel"`)
+		assert.Contains(t, string(b), `"quotaId":"GenerateRequestsPerMinutePerProjectPerModel-FreeTier"`)
 		assert.Contains(t, string(b), `"retryDelay":"58.5s"`)
 		assert.Contains(t, string(b), `Please retry in 58.5s.`)
 		for _, name := range []string{"Retry-After", "Retry-After-Ms", "X-Ratelimit-Limit-Requests"} {

@@ -2,26 +2,33 @@ package llmtest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
+	"strconv"
 	"sync"
 )
 
 // Memory is an http.RoundTripper that hands requests to a handler in this
 // process, streamed both ways, without a socket: it works inside
 // testing/synctest. Each call's handler runs in a goroutine of its own and its
-// context ends with the call's. Safe for concurrent use; set Handler before
-// the first call.
+// context ends with the call's. A handler that panics with
+// [http.ErrAbortHandler] breaks its connection, as in net/http; what another
+// panic says is in the error that the caller gets. Safe for concurrent use; set
+// Handler before the first call.
 type Memory struct {
 	Handler http.Handler
 
 	mu      sync.Mutex
 	calls   int
 	open    int
-	active  sync.WaitGroup
-	changed func() // a body was closed; nil for nobody to tell
+	active  int           // handlers that have not returned
+	idle    chan struct{} // closed when there is none, if somebody waits
+	changed func()        // a body was closed; nil for nobody to tell
 }
 
 var _ http.RoundTripper = (*Memory)(nil)
@@ -41,37 +48,75 @@ func (m *Memory) OpenBodies() int {
 }
 
 // Wait waits until every handler has returned.
-func (m *Memory) Wait() { m.active.Wait() }
+func (m *Memory) Wait() {
+	// No sync.WaitGroup: it belongs to the first bubble that uses it, and a
+	// Memory that another one uses then would end the process.
+	for {
+		m.mu.Lock()
+		if m.active == 0 {
+			m.mu.Unlock()
+			return
+		}
+		if m.idle == nil {
+			m.idle = make(chan struct{})
+		}
+		idle := m.idle
+		m.mu.Unlock()
+		<-idle
+	}
+}
 
-func (m *Memory) count(calls, open int) {
+func (m *Memory) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls += calls
-	m.open += open
+	m.calls++
+	m.active++
+}
+
+func (m *Memory) end() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.active--; m.active == 0 && m.idle != nil {
+		close(m.idle)
+		m.idle = nil
+	}
+}
+
+func (m *Memory) opened(n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.open += n
 }
 
 // RoundTrip makes one call.
 func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
-	m.count(1, 0)
+	if m.Handler == nil {
+		return nil, errors.New("llmtest: Memory.Handler is nil: set what is to answer")
+	}
 	ctx, cancel := context.WithCancel(req.Context())
 	pr, pw := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, pipe: pw, ready: make(chan struct{})}
-	m.active.Go(func() { m.serve(ctx, req, w) })
+	in := received(req.Clone(ctx)) // here: once RoundTrip has returned, the caller may change req
+	m.begin()
+	go func() {
+		defer m.end()
+		m.serve(in, req.Context(), w)
+	}()
 	// A reader of the body sees the context's end at once, as over a socket.
 	stop := context.AfterFunc(req.Context(), func() { pw.CloseWithError(context.Cause(req.Context())) })
 	select {
 	case <-w.ready:
 	case <-req.Context().Done():
 		cancel()
-		pr.CloseWithError(req.Context().Err())
-		return nil, req.Context().Err()
+		pr.CloseWithError(context.Cause(req.Context()))
+		return nil, context.Cause(req.Context())
 	}
-	if w.aborted {
+	if w.broken != nil {
 		cancel()
 		stop()
-		return nil, io.EOF // as net/http says of a connection closed before the answer
+		return nil, w.broken
 	}
-	m.count(0, 1)
+	m.opened(1)
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
@@ -79,7 +124,7 @@ func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		Body: &memoryBody{PipeReader: pr, close: sync.OnceFunc(func() {
 			stop()
 			cancel()
-			m.count(0, -1)
+			m.opened(-1)
 			if m.changed != nil {
 				m.changed()
 			}
@@ -87,27 +132,41 @@ func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// serve runs the handler.
-func (m *Memory) serve(ctx context.Context, req *http.Request, w *memoryWriter) {
-	in := req.Clone(ctx)
-	in.RequestURI, in.RemoteAddr = req.URL.RequestURI(), "memory"
-	in.Host = req.URL.Host
+// received is a request as a server gets it.
+func received(in *http.Request) *http.Request {
+	in.RequestURI, in.RemoteAddr = in.URL.RequestURI(), "memory"
+	in.Host = cmp.Or(in.Host, in.URL.Host)
 	if in.Body == nil {
 		in.Body = http.NoBody
 	}
+	return in
+}
+
+// serve runs the handler. call is the caller's context.
+func (m *Memory) serve(in *http.Request, call context.Context, w *memoryWriter) {
+	returned := false
 	defer func() {
 		in.Body.Close()
-		// A handler that panics breaks its connection, as in net/http.
-		if v := recover(); v != nil {
-			w.abort()
+		switch v := recover(); {
+		case v == http.ErrAbortHandler:
+			w.abort(io.EOF, io.ErrUnexpectedEOF) // what net/http says before and in an answer
+			return
+		case v != nil:
+			err := fmt.Errorf("llmtest: the handler panicked: %v\n%s", v, debug.Stack())
+			w.abort(err, err)
+			return
+		case !returned:
+			err := errors.New("llmtest: the handler ended its goroutine (runtime.Goexit): use t.Error there, not t.Fatal or package require")
+			w.abort(err, err)
 			return
 		}
-		if req.Context().Err() != nil { // never a clean end of a call that was given up
-			w.pipe.CloseWithError(context.Cause(req.Context()))
+		if call.Err() != nil { // never a clean end of a call that was given up
+			w.pipe.CloseWithError(context.Cause(call))
 		}
 		w.end()
 	}()
 	m.Handler.ServeHTTP(w, in)
+	returned = true
 }
 
 type memoryBody struct {
@@ -120,21 +179,26 @@ func (b *memoryBody) Close() error {
 	return b.PipeReader.Close()
 }
 
+// memoryBuffer is how many bytes of an answer are held back, as by net/http.
+const memoryBuffer = 4 << 10
+
 // memoryWriter is the handler's side of a call. Like net/http's it holds what
-// was written until Flush or the end.
+// was written until Flush, the end, or its buffer is full: then a handler waits
+// for its reader.
 type memoryWriter struct {
 	header  http.Header
 	pipe    *io.PipeWriter
 	ready   chan struct{}
 	buf     bytes.Buffer
-	started bool // the header has been decided
-	flushed bool // the header has gone out
+	started bool  // the header has been decided
+	flushed bool  // the header has gone out
+	err     error // nobody reads any more
 
 	// Set before ready is closed.
-	status  int
-	sent    http.Header
-	length  int64
-	aborted bool
+	status int
+	sent   http.Header
+	length int64
+	broken error // there is no answer
 }
 
 func (w *memoryWriter) Header() http.Header { return w.header }
@@ -148,29 +212,45 @@ func (w *memoryWriter) WriteHeader(status int) {
 
 func (w *memoryWriter) Write(p []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.sent.Get("Content-Type") == "" {
+	if !w.flushed && w.sent.Get("Content-Type") == "" { // once it is out, it is the caller's
 		w.sent.Set("Content-Type", http.DetectContentType(p))
 	}
-	return w.buf.Write(p)
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.buf.Write(p)
+	if w.buf.Len() > memoryBuffer {
+		if err := w.FlushError(); err != nil {
+			return 0, err
+		}
+	}
+	return len(p), nil
 }
 
-// Flush sends what was written.
-func (w *memoryWriter) Flush() {
+// Flush is FlushError for callers that look at their context instead.
+func (w *memoryWriter) Flush() { _ = w.FlushError() }
+
+// FlushError sends what was written, and fails if nobody reads it.
+func (w *memoryWriter) FlushError() error {
 	w.WriteHeader(http.StatusOK)
 	w.send(-1)
-	if w.buf.Len() > 0 {
-		// An error means that nobody reads any more; the handler sees that by
-		// its context.
-		_, _ = w.pipe.Write(w.buf.Bytes())
+	if w.buf.Len() > 0 && w.err == nil {
+		_, w.err = w.pipe.Write(w.buf.Bytes())
 		w.buf.Reset()
 	}
+	return w.err
 }
 
+// send sends the header; length is the body's, -1 if it is not known.
 func (w *memoryWriter) send(length int64) {
-	if !w.flushed {
-		w.flushed, w.length = true, length
-		close(w.ready)
+	if w.flushed {
+		return
 	}
+	if n, err := strconv.ParseInt(w.sent.Get("Content-Length"), 10, 64); err == nil {
+		length = n // the handler's own word
+	}
+	w.flushed, w.length = true, length
+	close(w.ready)
 }
 
 func (w *memoryWriter) end() {
@@ -180,10 +260,12 @@ func (w *memoryWriter) end() {
 	w.pipe.Close()
 }
 
-func (w *memoryWriter) abort() {
+// abort breaks the call: with before, if the header has not gone out, else with
+// midway in the body.
+func (w *memoryWriter) abort(before, midway error) {
 	if !w.flushed {
-		w.aborted, w.flushed = true, true
+		w.broken, w.flushed = before, true
 		close(w.ready)
 	}
-	w.pipe.CloseWithError(io.ErrUnexpectedEOF)
+	w.pipe.CloseWithError(midway)
 }

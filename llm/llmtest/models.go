@@ -49,14 +49,14 @@ func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
 		ids = []string{fallbackModel}
 	}
 	_, id, one := cutPath(r.URL.Path, "/models")
-	google := isGoogle(r.URL.Path)
+	google := apiOf(r.URL.Path) == Gemini
 	switch {
 	case one && !slices.Contains(ids, id):
 		refuse(w, r, http.StatusNotFound, fmt.Sprintf("the model %q does not exist", id))
 	case one && google:
-		answerJSON(w, googleModelOf(id))
+		answerJSON(w, r, googleModelOf(id))
 	case one:
-		answerJSON(w, modelOf(id))
+		answerJSON(w, r, modelOf(id))
 	case google:
 		listGoogleModels(w, r, ids)
 	default:
@@ -64,7 +64,7 @@ func (s *Server) serveModels(w http.ResponseWriter, r *http.Request) {
 		for _, id := range ids {
 			list.Data = append(list.Data, modelOf(id))
 		}
-		answerJSON(w, list)
+		answerJSON(w, r, list)
 	}
 }
 
@@ -88,7 +88,7 @@ func listGoogleModels(w http.ResponseWriter, r *http.Request, ids []string) {
 	for _, id := range ids[page.from:page.to] {
 		list.Models = append(list.Models, googleModelOf(id))
 	}
-	answerJSON(w, list)
+	answerJSON(w, r, list)
 }
 
 // A span is a part of a list.

@@ -19,13 +19,27 @@ type (
 		Usage   json.RawMessage `json:"usage,omitempty"`
 	}
 	chatChoice struct {
-		Index   int      `json:"index"`
-		Message *chatMsg `json:"message,omitempty"`
-		Delta   *chatMsg `json:"delta,omitempty"`
-		Finish  *string  `json:"finish_reason"`
+		Index    int       `json:"index"`
+		Message  *chatMsg  `json:"message,omitempty"`
+		Delta    any       `json:"delta,omitempty"` // chatFirst or chatDelta
+		Logprobs *struct{} `json:"logprobs"`        // none are ever told
+		Finish   *string   `json:"finish_reason"`
 	}
+	// chatMsg says null where it has nothing to say.
 	chatMsg struct {
-		Role      string     `json:"role,omitempty"`
+		Role      string     `json:"role"`
+		Content   *string    `json:"content"`
+		Reasoning string     `json:"reasoning_content,omitempty"`
+		Refusal   *string    `json:"refusal"`
+		ToolCalls []chatTool `json:"tool_calls,omitempty"`
+	}
+	// chatFirst is the first delta of a stream.
+	chatFirst struct {
+		Role    string  `json:"role"`
+		Content *string `json:"content"`
+		Refusal *string `json:"refusal"`
+	}
+	chatDelta struct {
 		Content   *string    `json:"content,omitempty"`
 		Reasoning string     `json:"reasoning_content,omitempty"`
 		Refusal   string     `json:"refusal,omitempty"`
@@ -41,16 +55,26 @@ type (
 		} `json:"function"`
 	}
 	chatUsage struct {
-		Prompt     int64            `json:"prompt_tokens"`
-		Completion int64            `json:"completion_tokens"` // with reasoning
-		Total      int64            `json:"total_tokens"`
-		PromptOf   map[string]int64 `json:"prompt_tokens_details,omitempty"`
-		OutputOf   map[string]int64 `json:"completion_tokens_details,omitempty"`
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"` // with reasoning
+		Total      int64 `json:"total_tokens"`
+		PromptOf   struct {
+			Cached int64 `json:"cached_tokens"`
+			Audio  int64 `json:"audio_tokens"`
+			Write  int64 `json:"cache_write_tokens,omitempty"` // of OpenRouter
+		} `json:"prompt_tokens_details"`
+		OutputOf struct {
+			Reasoning int64 `json:"reasoning_tokens"`
+			Audio     int64 `json:"audio_tokens"`
+			Accepted  int64 `json:"accepted_prediction_tokens"`
+			Rejected  int64 `json:"rejected_prediction_tokens"`
+		} `json:"completion_tokens_details"`
 	}
 )
 
 // openAIDialect speaks chat completions. Its streams begin with the role, tell
-// the usage once, if asked to, and end with [DONE].
+// the usage once, if asked to, and end with [DONE]. Not told, because nobody
+// reads it: service_tier, system_fingerprint, annotations.
 type openAIDialect struct{}
 
 func (openAIDialect) frame() (before, after string) { return "data: ", "\n\n" }
@@ -58,12 +82,8 @@ func (openAIDialect) done() string                  { return Done }
 
 func (openAIDialect) usage(u llm.Usage) any {
 	out := chatUsage{Prompt: u.Input, Completion: u.Output, Total: u.Input + u.Output}
-	if u.CachedInput > 0 {
-		out.PromptOf = map[string]int64{"cached_tokens": u.CachedInput}
-	}
-	if u.Reasoning > 0 {
-		out.OutputOf = map[string]int64{"reasoning_tokens": u.Reasoning}
-	}
+	out.PromptOf.Cached, out.PromptOf.Write = u.CachedInput, u.CacheWrite
+	out.OutputOf.Reasoning = u.Reasoning
 	return out
 }
 
@@ -74,17 +94,20 @@ func (openAIDialect) object(a *scripted, kind string, choices ...chatChoice) cha
 	return chatObject{ID: fmt.Sprintf("chatcmpl-%d", a.chat.N), Object: kind, Created: 1700000000, Model: a.chat.Model, Choices: choices}
 }
 
-func (openAIDialect) toolCalls(a *scripted, streamed bool) []chatTool {
-	var out []chatTool
-	for i, tc := range a.reply.ToolCalls {
-		t := chatTool{ID: tc.ID, Type: "function"}
-		t.Function.Name, t.Function.Arguments = tc.Name, tc.Arguments
-		if streamed {
-			t.Index = &i
-		}
-		out = append(out, t)
+// chunk is an event of a stream. Who asked for usage gets a null in each but
+// the one that tells it.
+func (d openAIDialect) chunk(a *scripted, choices ...chatChoice) chatObject {
+	o := d.object(a, "chat.completion.chunk", choices...)
+	if a.chat.usage && a.tells() {
+		o.Usage = json.RawMessage("null")
 	}
-	return out
+	return o
+}
+
+func (openAIDialect) tool(tc llm.ToolCall) chatTool {
+	t := chatTool{ID: tc.ID, Type: "function"}
+	t.Function.Name, t.Function.Arguments = tc.Name, tc.Arguments
+	return t
 }
 
 func (openAIDialect) finish(a *scripted) *string {
@@ -94,56 +117,85 @@ func (openAIDialect) finish(a *scripted) *string {
 	return &a.reply.Finish
 }
 
-func (d openAIDialect) whole(a *scripted) any {
-	o := d.object(a, "chat.completion", chatChoice{
-		Message: &chatMsg{
-			Role: "assistant", Content: &a.reply.Text, Reasoning: a.reply.Reasoning,
-			Refusal: a.reply.Refusal, ToolCalls: d.toolCalls(a, false),
-		},
-		Finish: d.finish(a),
-	})
+func (d openAIDialect) answer(a *scripted) any {
+	m := &chatMsg{Role: "assistant", Content: d.content(a), Reasoning: a.reply.Reasoning}
+	if a.reply.Refusal != "" {
+		m.Refusal = &a.reply.Refusal
+	}
+	for _, tc := range a.reply.ToolCalls {
+		m.ToolCalls = append(m.ToolCalls, d.tool(tc))
+	}
+	o := d.object(a, "chat.completion", chatChoice{Message: m, Finish: d.finish(a)})
 	o.Usage = a.tell(a.usage)
 	return o
 }
 
-func (d openAIDialect) delta(a *scripted, m chatMsg) any {
-	return d.object(a, "chat.completion.chunk", chatChoice{Delta: &m})
+// content is the text, nil if something else is said instead.
+func (openAIDialect) content(a *scripted) *string {
+	if a.reply.Text == "" && (a.reply.Refusal != "" || len(a.reply.ToolCalls) > 0) {
+		return nil
+	}
+	return &a.reply.Text
+}
+
+func (d openAIDialect) delta(a *scripted, delta any) any {
+	return d.chunk(a, chatChoice{Delta: delta})
 }
 
 func (d openAIDialect) opening(a *scripted) []any {
 	if a.reply.Damage.Empty {
 		return nil
 	}
-	empty := ""
-	return []any{d.delta(a, chatMsg{Role: "assistant", Content: &empty})}
+	first := chatFirst{Role: "assistant", Content: d.content(a)}
+	if first.Content != nil {
+		first.Content = new("")
+	}
+	return []any{d.delta(a, first)}
 }
 
 func (d openAIDialect) piece(a *scripted, i int) any {
 	s := a.pieces(i)
 	if i < len(a.thoughts) {
-		return d.delta(a, chatMsg{Reasoning: s})
+		return d.delta(a, chatDelta{Reasoning: s})
 	}
-	return d.delta(a, chatMsg{Content: &s})
+	return d.delta(a, chatDelta{Content: &s})
 }
 
 func (d openAIDialect) closing(a *scripted) []any {
 	var out []any
-	if len(a.reply.ToolCalls) > 0 {
-		out = append(out, d.delta(a, chatMsg{ToolCalls: d.toolCalls(a, true)}))
+	for i, tc := range a.reply.ToolCalls {
+		for _, t := range d.fragments(i, tc) {
+			out = append(out, d.delta(a, chatDelta{ToolCalls: []chatTool{t}}))
+		}
 	}
 	if a.reply.Refusal != "" {
-		out = append(out, d.delta(a, chatMsg{Refusal: a.reply.Refusal}))
+		out = append(out, d.delta(a, chatDelta{Refusal: a.reply.Refusal}))
 	}
 	if f := d.finish(a); f != nil && !a.reply.Damage.Empty {
-		out = append(out, d.object(a, "chat.completion.chunk", chatChoice{Delta: &chatMsg{}, Finish: f}))
+		out = append(out, d.chunk(a, chatChoice{Delta: chatDelta{}, Finish: f}))
 	}
 	if u := a.tell(a.usage); u != nil && a.chat.usage {
-		o := d.object(a, "chat.completion.chunk")
+		o := d.chunk(a)
 		o.Usage = u
 		out = append(out, o)
 	}
 	if len(out) == 0 && a.reply.Damage.Empty {
-		out = append(out, d.object(a, "chat.completion.chunk"))
+		out = append(out, d.chunk(a))
+	}
+	return out
+}
+
+// fragments are the i-th tool call as it is streamed: its name, then its
+// arguments in pieces that belong to it by the index only.
+func (d openAIDialect) fragments(i int, tc llm.ToolCall) []chatTool {
+	first := d.tool(tc)
+	first.Index, first.Function.Arguments = &i, ""
+	out := []chatTool{first}
+	runes := []rune(tc.Arguments)
+	for half := (len(runes) + 1) / 2; len(runes) > 0; runes = runes[min(half, len(runes)):] {
+		t := chatTool{Index: &i}
+		t.Function.Arguments = string(runes[:min(half, len(runes))])
+		out = append(out, t)
 	}
 	return out
 }

@@ -34,15 +34,16 @@ func (p problem) write(w http.ResponseWriter, api API) {
 		p.header(w.Header(), time.Now())
 	}
 	status, v := api.dialect().failure(p)
-	sendJSON(w, status, v)
+	sendJSON(w, api, status, v)
 }
 
-func sendJSON(w http.ResponseWriter, status int, v any) {
+// sendJSON answers with v, in the words of an API.
+func sendJSON(w http.ResponseWriter, api API, status int, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("llmtest: " + err.Error()) // of our own types
 	}
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", api.jsonType())
 	w.WriteHeader(status)
 	_, _ = w.Write(append(b, '\n')) // a caller that has gone learns nothing
 }
@@ -54,37 +55,49 @@ func googleDetail(typ string, fields map[string]any) any {
 	return fields
 }
 
-// retryInDetail says how long to wait. Google's durations are seconds with an s.
-func retryInDetail(delay string) any {
-	return googleDetail("RetryInfo", map[string]any{"retryDelay": delay})
-}
-
+// retryDelay is a duration in Google's form: seconds with an s.
 func retryDelay(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s" }
 
 func errorInfo(reason string) any {
-	return googleDetail("ErrorInfo", map[string]any{"reason": reason, "domain": "googleapis.com"})
+	return googleDetail("ErrorInfo", map[string]any{
+		"reason": reason, "domain": "googleapis.com", "metadata": map[string]string{"service": "generativelanguage.googleapis.com"},
+	})
 }
 
-// quotaFailure names the quotas that were used up, by Google's ids.
-func quotaFailure(model string, limit int, ids ...string) any {
-	var violations []any
-	for _, id := range ids {
-		violations = append(violations, map[string]any{
-			"quotaMetric":     "generativelanguage.googleapis.com/generate_content_requests",
+// localized says the message again.
+func localized(message string) any {
+	return googleDetail("LocalizedMessage", map[string]any{"locale": "en-US", "message": message})
+}
+
+// quotaDetails name the quota that was used up, by Google's id, and how long to
+// wait, if delay says so.
+func quotaDetails(model string, limit int, id, delay string) []any {
+	metric := "generate_content_free_tier_requests"
+	if id == quotaTokensMinute {
+		metric = "generate_content_free_tier_input_token_count"
+	}
+	all := []any{
+		googleDetail("QuotaFailure", map[string]any{"violations": []any{map[string]any{
+			"quotaMetric":     "generativelanguage.googleapis.com/" + metric,
 			"quotaId":         id,
 			"quotaDimensions": map[string]string{"location": "global", "model": model},
 			"quotaValue":      strconv.Itoa(limit),
-		})
+		}}}),
+		googleDetail("Help", map[string]any{"links": []any{map[string]any{
+			"description": "Learn more about Gemini API quotas", "url": "https://ai.google.dev/gemini-api/docs/rate-limits",
+		}}}),
 	}
-	return googleDetail("QuotaFailure", map[string]any{"violations": violations})
+	if delay != "" {
+		all = append(all, googleDetail("RetryInfo", map[string]any{"retryDelay": delay}))
+	}
+	return all
 }
 
 // Google's ids of quotas.
 const (
-	quotaRequestsMinute = "GenerateRequestsPerMinutePerProjectPerModel"
-	quotaTokensMinute   = "GenerateContentInputTokensPerModelPerMinute"
-	quotaRequestsDay    = "GenerateRequestsPerDayPerProjectPerModel"
-	quotaConcurrent     = "GenerateConcurrentRequestsPerProjectPerModel"
+	quotaRequestsMinute = "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"
+	quotaTokensMinute   = "GenerateContentInputTokensPerModelPerMinute-FreeTier"
+	quotaRequestsDay    = "GenerateRequestsPerDayPerProjectPerModel-FreeTier"
 )
 
 // busy is a rate limit that says how long to wait, as each API says it:
@@ -94,7 +107,7 @@ func busy(wait time.Duration) problem {
 		status: http.StatusTooManyRequests, typ: "requests", code: "rate_limit_exceeded",
 		message:       fmt.Sprintf("Rate limit reached for requests. Please try again in %v.", wait),
 		geminiMessage: fmt.Sprintf("You exceeded your current quota. Please retry in %s.", retryDelay(wait)),
-		details:       []any{quotaFailure("m", 60, quotaRequestsMinute), retryInDetail(retryDelay(wait))},
+		details:       quotaDetails("m", 60, quotaRequestsMinute, retryDelay(wait)),
 		header:        retryAfter(wait),
 	}
 }
@@ -104,6 +117,6 @@ func busy(wait time.Duration) problem {
 func retryAfter(wait time.Duration) func(http.Header, time.Time) {
 	return func(h http.Header, _ time.Time) {
 		h.Set("Retry-After", strconv.FormatFloat(math.Ceil(wait.Seconds()), 'f', 0, 64))
-		h.Set("Retry-After-Ms", strconv.FormatInt((wait+time.Millisecond-1).Milliseconds(), 10))
+		h.Set("Retry-After-Ms", strconv.FormatInt(wholeMillis(wait).Milliseconds(), 10))
 	}
 }

@@ -41,13 +41,11 @@ func Stream(pieces ...string) http.HandlerFunc { return SlowStream(0, pieces...)
 func SlowStream(wait time.Duration, pieces ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
-		flush(w)
+		put(w, nil) // the header
 		for _, p := range pieces {
-			if !pause(r, wait) {
+			if !pause(r, wait) || !put(w, []byte(p)) {
 				return
 			}
-			fmt.Fprint(w, p)
-			flush(w)
 		}
 	}
 }

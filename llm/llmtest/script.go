@@ -30,7 +30,8 @@ type Rule struct {
 	// Probability is how likely a call meets the fault, from 0 to 1; 0 means
 	// that it surely does. It is drawn from the server's Seed, what was asked
 	// and which try of it this is: the same calls meet the same faults in each
-	// run, in whatever order they come, and by whichever API.
+	// run, in whatever order they come, and by whichever API (tools' answers
+	// aside, which the APIs tell in forms of their own).
 	Probability float64
 	// Limit is how often the rule holds, in the order of arrival; 0 for no
 	// limit.

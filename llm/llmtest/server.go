@@ -14,7 +14,14 @@ import (
 // A Server is a fake provider: OpenAI's chat completions and Gemini's
 // generateContent, whole and streamed, each as its provider speaks. It is an
 // http.Handler; Client and the Start methods are its fronts. The zero value
-// answers "ok". Safe for concurrent use; set the fields before the first call.
+// answers "ok". Safe for concurrent use; set the fields before the first call:
+// if one cannot be meant, the fronts panic and calls are answered with a 500
+// that names it.
+//
+// Its functions (Reply, Tokens, a Rule's Match and the like) are called by
+// several goroutines at once, none of which is the test's: report with t.Error
+// there, not with t.Fatal. Time is that of the goroutine that calls, so in
+// testing/synctest use one Server a bubble.
 type Server struct {
 	// Reply answers a call. Nil answers "ok".
 	Reply func(Chat) Reply
@@ -26,8 +33,8 @@ type Server struct {
 	// Tokens counts a text's tokens; default [CountWords]. Streams cut answers
 	// into words all the same.
 	Tokens func(string) int
-	// CapOutput cuts answers at the most tokens that the caller asked for, and
-	// ends them with the finish reason "length".
+	// CapOutput cuts answers, at a word, to the most tokens that the caller
+	// asked for, and ends them with the finish reason "length".
 	CapOutput bool
 	// Cache tells cached tokens; nil tells none.
 	Cache *PrefixCache
@@ -43,6 +50,9 @@ type Server struct {
 	Models []string
 	// Batches is how batch jobs go.
 	Batches Batches
+
+	checked sync.Once
+	invalid error // what check said
 
 	mu                 sync.Mutex
 	counts             Counts
@@ -94,10 +104,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // path, as far as it tells.
 func (s *Server) route(r *http.Request) (API, http.HandlerFunc) {
 	p, post := strings.TrimSuffix(r.URL.Path, "/"), r.Method == http.MethodPost
-	api := OpenAI
-	if strings.Contains(p, "/v1beta") && !strings.Contains(p, "/openai/") || strings.Contains(p, "/publishers/") || strings.Contains(p, "PredictionJobs") {
-		api = Gemini
-	}
+	api := apiOf(p)
 	_, verb := geminiModel(r.URL)
 	switch {
 	case post && strings.HasSuffix(p, "/chat/completions"):
@@ -114,6 +121,16 @@ func (s *Server) route(r *http.Request) (API, http.HandlerFunc) {
 		return api, s.serveModels
 	}
 	return api, nil
+}
+
+// apiOf is the API that a path tells of; OpenAI, if it tells of none.
+func apiOf(path string) API {
+	google := strings.Contains(path, "/v1beta") && !strings.Contains(path, "/openai/") ||
+		strings.Contains(path, "/publishers/") || strings.Contains(path, "PredictionJobs") || strings.HasSuffix(path, ":batchGenerateContent")
+	if google {
+		return Gemini
+	}
+	return OpenAI
 }
 
 // has reports whether a path has this element.
@@ -163,31 +180,33 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, api API) (Chat, bo
 		s.reject(w, api, problem{status: http.StatusBadRequest, typ: "invalid_request_error", message: err.Error()})
 		return Chat{}, false
 	}
-	c.Path, c.Body, c.Header, c.batch = r.URL.Path, body, r.Header.Clone(), inBatch(r.Context())
+	c.Path, c.query, c.Body, c.Header, c.batch = r.URL.Path, r.URL.Query(), body, r.Header.Clone(), inBatch(r.Context())
 	return c, true
 }
 
 func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
-	if err := s.check(); err != nil {
-		s.reject(w, api, problem{status: http.StatusInternalServerError, message: err.Error()})
+	s.checked.Do(func() { s.invalid = s.check() })
+	if s.invalid != nil {
+		s.reject(w, api, problem{status: http.StatusInternalServerError, message: s.invalid.Error()})
 		return
 	}
 	c, ok := s.read(w, r, api)
 	if !ok {
 		return
 	}
-	came := time.Now()
-	age := s.begin(&c, came)
-	admitted, over := false, false
-	defer func() { s.end(admitted, !over && r.Context().Err() != nil) }()
+	k, age := s.begin(&c)
+	over := false // all went out that was to go out
+	defer func() { s.end(k, !over && !here(r)) }()
+	if api == OpenAI {
+		w.Header().Set("X-Request-Id", fmt.Sprintf("req_%d", c.N))
+	}
 	fault := s.fault(c, age)
 	if fault != nil && (fault.Answer != nil || fault.storm > 0) {
-		s.answerFault(w, r, c, fault)
+		over = s.answerFault(w, r, c, fault)
 		return
 	}
-	var refused *problem
-	if refused, admitted = s.enter(c, came); refused != nil {
-		s.limitHeader(w.Header(), api, came)
+	if refused := s.enter(c, k); refused != nil {
+		s.limitHeader(w.Header(), api)
 		refused.write(w, api)
 		return
 	}
@@ -196,16 +215,19 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 		fault = reply.Fault
 	}
 	if fault != nil && fault.Answer != nil {
-		s.answerFault(w, r, c, fault)
+		over = s.answerFault(w, r, c, fault)
 		return
 	}
-	over = s.answer(w, r, c, edited(c, reply, fault), fault, came)
+	over = s.answer(w, r, c, k, edited(c, reply, fault), fault)
 }
 
+// here reports whether the caller has not gone.
+func here(r *http.Request) bool { return r.Context().Err() == nil }
+
 // enter lets a call in, if Limits does.
-func (s *Server) enter(c Chat, came time.Time) (refused *problem, admitted bool) {
+func (s *Server) enter(c Chat, k *ticket) (refused *problem) {
 	if !s.Limits.isSet() || c.batch {
-		return nil, false
+		return nil
 	}
 	input := 0
 	for _, m := range c.Messages {
@@ -213,11 +235,11 @@ func (s *Server) enter(c Chat, came time.Time) (refused *problem, admitted bool)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	refused = s.admit(c, input, came)
+	refused = s.admit(c, k, input)
 	if refused != nil {
 		s.counts.Limited++
 	}
-	return refused, refused == nil
+	return refused
 }
 
 func (s *Server) count(text string) int {
@@ -257,21 +279,25 @@ func edited(c Chat, reply Reply, fault *Fault) Reply {
 	return reply
 }
 
-func (s *Server) answerFault(w http.ResponseWriter, r *http.Request, c Chat, f *Fault) {
+// answerFault reports whether all went out that was to go out, as far as that is
+// known.
+func (s *Server) answerFault(w http.ResponseWriter, r *http.Request, c Chat, f *Fault) (over bool) {
 	s.countFault(f.Name)
 	if f.storm == 0 {
+		came := here(r)
 		f.Answer(w, r, c)
-		return
+		return came && f.atOnce
 	}
 	s.mu.Lock()
-	over := s.epoch.Add(f.storm)
+	end := s.epoch.Add(f.storm)
 	s.mu.Unlock()
-	busy(max(time.Until(over), time.Millisecond)).write(w, c.API)
+	busy(max(time.Until(end), time.Millisecond)).write(w, c.API)
+	return false
 }
 
 // answer answers a call that nothing stopped, and reports whether all went out
 // that was to go out.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Reply, fault *Fault, came time.Time) (over bool) {
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, k *ticket, reply Reply, fault *Fault) (over bool) {
 	switch {
 	case fault != nil:
 		s.countFault(fault.Name)
@@ -284,12 +310,12 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Re
 	}
 	if reply.Usage != nil && !json.Valid(reply.Usage) {
 		problem{status: http.StatusInternalServerError, message: fmt.Sprintf("llmtest: Reply.Usage is no JSON: %.80q", reply.Usage)}.write(w, c.API)
-		return true
+		return false
 	}
-	s.limitHeader(w.Header(), c.API, came)
+	s.limitHeader(w.Header(), c.API)
 	if reply.Blocked != "" && c.API == OpenAI {
 		blocked.write(w, c.API)
-		return true
+		return false
 	}
 	if reply.Blocked != "" {
 		reply.Text, reply.Reasoning, reply.ToolCalls = "", "", nil
@@ -300,15 +326,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, c Chat, reply Re
 		a.usage.CachedInput, a.prefill = min(int64(cached), a.usage.Input), keep
 	}
 	a.pace = s.newPace(a)
-	s.charge(came, a.usage.Input, a.usage.Output)
-	whole := false
-	defer func() { s.settle(a, whole) }() // an answer may end in a panic: see EndReset
+	s.charge(k, a.usage)
+	a.settle = sync.OnceFunc(func() { s.settle(a) })
+	defer a.settle() // an answer may end in a panic: see EndReset
 	if c.Stream {
-		whole = a.stream(w, r)
+		a.stream(w, r)
 	} else {
-		whole = a.whole(w, r)
+		a.writeWhole(w, r)
 	}
-	return whole || a.over
+	return a.whole || a.over
 }
 
 // serveCount counts the tokens of a Gemini request.
@@ -321,5 +347,5 @@ func (s *Server) serveCount(w http.ResponseWriter, r *http.Request) {
 	for _, m := range c.Messages {
 		n += s.count(m.Content)
 	}
-	sendJSON(w, http.StatusOK, map[string]int{"totalTokens": n})
+	sendJSON(w, Gemini, http.StatusOK, map[string]int{"totalTokens": n})
 }

@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -26,27 +25,13 @@ func (s *store) id(prefix string) string {
 }
 
 // answerJSON answers 200 with v.
-func answerJSON(w http.ResponseWriter, v any) {
-	b, err := json.Marshal(v)
-	if err != nil { // a raw message of ours that is no JSON
-		panic(fmt.Sprintf("llmtest: %v", err))
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(b, '\n')) // a caller that is gone needs no answer
+func answerJSON(w http.ResponseWriter, r *http.Request, v any) {
+	sendJSON(w, apiOf(r.URL.Path), http.StatusOK, v)
 }
 
 // refuse answers with an error in the API's words.
 func refuse(w http.ResponseWriter, r *http.Request, status int, message string) {
-	api := OpenAI
-	if isGoogle(r.URL.Path) {
-		api = Gemini
-	}
-	problem{status: status, typ: "invalid_request_error", message: message}.write(w, api)
-}
-
-// isGoogle reports whether a path is of a Google API, as route does.
-func isGoogle(path string) bool {
-	return strings.Contains(path, "/v1beta") && !strings.Contains(path, "/openai/") || strings.HasSuffix(path, ":batchGenerateContent")
+	problem{status: status, typ: "invalid_request_error", message: message}.write(w, apiOf(r.URL.Path))
 }
 
 // cutPath cuts a path behind its last folder of this name: /v1/files/x/content

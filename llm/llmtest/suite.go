@@ -119,7 +119,7 @@ func (s Suite) checks() []check {
 		{"concurrent", s.checkConcurrent},
 		{"canceled", checkCanceled},
 		{"deadline", checkDeadline},
-		{"canceled-meanwhile", checkCanceledMeanwhile},
+		{"canceled-meanwhile", s.checkCanceledMeanwhile},
 		{"logged-at-most-once", checkLogged},
 		{"no-goroutine-left", checkGoroutines},
 	}

@@ -191,6 +191,42 @@ func TestSuiteCatches(t *testing.T) {
 				go func() { <-release }()
 				return next()
 			}},
+		{"nothing for an answer", "answers", "no text, no refusal and no tool call", []string{"stream-equals-whole", "logged-at-most-once"},
+			edit(false, func(r *llm.Response) { *r = llm.Response{} })},
+		{"more thoughts than output", "answers", "Reasoning within Output", []string{"stream-equals-whole", "logged-at-most-once"},
+			edit(false, func(r *llm.Response) { r.Usage.Reasoning = r.Usage.Output + 1 })},
+		{"writes to the schema", "request-unchanged", "want it left as it was", nil,
+			func(_ context.Context, req llm.Request, next func() (llm.Response, error)) (llm.Response, error) {
+				if req.Schema != nil {
+					req.Schema.JSON[0] = '['
+				}
+				return next()
+			}},
+		{"writes through a pointer", "request-unchanged", "want it left as it was", nil,
+			func(_ context.Context, req llm.Request, next func() (llm.Response, error)) (llm.Response, error) {
+				if req.Tools != nil { // elsewhere it would be a race as well
+					*req.Temperature = 1
+				}
+				return next()
+			}},
+		{"a deadline as a cancel", "deadline", `of kind "canceled", want kind "timeout"`, nil,
+			func(ctx context.Context, _ llm.Request, next func() (llm.Response, error)) (llm.Response, error) {
+				r, err := next()
+				if errors.Is(err, context.DeadlineExceeded) {
+					err = &llm.Error{Kind: llm.KindCanceled, Provider: "p", Err: err}
+				}
+				return r, err
+			}},
+		{"a part for an answer", "canceled-meanwhile", `= answer "You said" and no error, want an error`, nil,
+			func(ctx context.Context, _ llm.Request, next func() (llm.Response, error)) (llm.Response, error) {
+				if ctx.Err() != nil {
+					return next()
+				}
+				if sleep(ctx, 3*time.Millisecond); ctx.Err() != nil {
+					return plain("You said"), nil
+				}
+				return next()
+			}},
 		{"streams another text", "stream-equals-whole", `want "You said: Say one word." as without Stream`, nil,
 			edit(true, func(r *llm.Response) { r.Text = r.Text[1:] })},
 		{"streams no thoughts", "stream-equals-whole", `Reasoning = "", want "Hm."`, nil,
@@ -275,10 +311,35 @@ func TestFaultSuiteCatches(t *testing.T) {
 			}}
 		}
 	}
+	// asking is a client that asks something else.
+	asking := func(f func(req *llm.Request)) func(*testing.T, *Server) llm.Model {
+		return func(_ *testing.T, s *Server) llm.Model {
+			return llm.ModelFunc(func(ctx context.Context, req llm.Request) (llm.Response, error) {
+				f(&req)
+				return good(s).Generate(ctx, req)
+			})
+		}
+	}
 	for _, c := range []struct {
 		name, check, want string
 		model             func(*testing.T, *Server) llm.Model
 	}{
+		{"the system message is lost", "asks", `want [{"system" "Be brief."} {"user"`, asking(func(req *llm.Request) { req.Messages = req.Messages[1:] })},
+		{"the most tokens are lost", "asks", "at most 0 tokens, want 64", asking(func(req *llm.Request) { req.MaxOutputTokens = nil })},
+		{"does not stream", "times", "want a stream: the Suite says that the Model streams", asking(func(req *llm.Request) { req.Stream = false })},
+		{"waits by itself", FaultRateLimitSeconds, "it returned after 2s, want at once", around(func(ctx context.Context, _ *Server, next func() (llm.Response, error)) (llm.Response, error) {
+			defer sleep(ctx, 2*time.Second)
+			return next()
+		})},
+		{"zero for what it cannot read", FaultUsageFloats, "want what the server said, or nothing that is Known", resp(func(r *llm.Response) { r.Usage = llm.Usage{Known: r.Usage.Known} })},
+		{"a guess for what nobody told", FaultNoUsage, "of which it did not tell {Input:3", resp(func(r *llm.Response) { r.Usage = llm.Usage{Input: 3, Output: 5, Known: true} })},
+		{"shows the key where there is no answer", FaultReset, "the key is in what was returned", fail(func(e *llm.Error) { e.Err = fmt.Errorf("sk-llmtest-0123456789abcdef: %w", e.Err) })},
+		{"one tool call for two", "tool-calls", `ToolCalls = [{ID:call_1 Name:look_up Arguments:{"id":7}{"text":"é"}}]`, resp(func(r *llm.Response) {
+			r.ToolCalls[0].Arguments += r.ToolCalls[1].Arguments
+			r.ToolCalls = r.ToolCalls[:1]
+		})},
+		{"a sum for a usage", "usage", "want {Input:100 CachedInput:80", resp(func(r *llm.Response) { r.Usage = r.Usage.Add(r.Usage) })},
+		{"half a character", "characters", `Text = "Gr\xc3`, resp(func(r *llm.Response) { r.Text = r.Text[:3] })},
 		{"the wait is lost", FaultRateLimitSeconds, "RetryAfter = nil, want 2s", fail(func(e *llm.Error) { e.RetryAfter = nil })},
 		{"0 is lost", FaultRateLimitZero, "RetryAfter = nil, want 0s", fail(func(e *llm.Error) { e.RetryAfter = nil })},
 		{"a shorter wait", FaultRateLimitMillis, "RetryAfter = 499ms, want 500ms", fail(func(e *llm.Error) { *e.RetryAfter -= time.Millisecond })},
@@ -306,7 +367,7 @@ func TestFaultSuiteCatches(t *testing.T) {
 		{"unknown is zero", FaultNoUsage, "Known:true CacheWrite:0 CacheWriteHour:0}, want {Input:0", resp(func(r *llm.Response) { r.Usage.Known = true })},
 		{"cached beside input", "usage", "want {Input:100 CachedInput:80", resp(func(r *llm.Response) { r.Usage.Input -= r.Usage.CachedInput; r.Usage.CachedInput = 0 })},
 		{"thoughts in the answer", "thoughts", `Reasoning = "", want "Maybe 17?"`, resp(func(r *llm.Response) { r.Text = r.Reasoning + r.Text; r.Reasoning = "" })},
-		{"no arguments", "tool-call", "ToolCalls = [{ID:call_1 Name:look_up Arguments:}]", resp(func(r *llm.Response) { r.ToolCalls[0].Arguments = "" })},
+		{"no arguments", "tool-calls", "ToolCalls = [{ID:call_1 Name:look_up Arguments:} {", resp(func(r *llm.Response) { r.ToolCalls[0].Arguments = "" })},
 		{"no call", FaultServerError, "the server got no call", func(*testing.T, *Server) llm.Model {
 			return llm.ModelFunc(func(context.Context, llm.Request) (llm.Response, error) {
 				return llm.Response{}, &llm.Error{Kind: llm.KindServer, Status: 500, Provider: "p"}
@@ -345,8 +406,66 @@ func TestFaultSuiteCatches(t *testing.T) {
 			require.GreaterOrEqual(t, i, 0, "no check is called %q", c.check)
 			synctest.Test(t, func(t *testing.T) {
 				assert.NoError(t, runs[i].run(Suite{NewOn: func(_ *testing.T, s *Server) llm.Model { return good(s) }}, t), "of a client that is right")
-				assert.ErrorContains(t, runs[i].run(Suite{NewOn: c.model}, t), c.want)
+				assert.ErrorContains(t, runs[i].run(Suite{NewOn: c.model, Streams: true}, t), c.want)
 			})
+		})
+	}
+}
+
+// TestSuiteTakesUnusualModels: what is right in an unusual way passes.
+func TestSuiteTakesUnusualModels(t *testing.T) {
+	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
+	for _, c := range []struct {
+		name  string
+		spoil func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error)
+		fake  bool // it has no usage, so it is no whole client
+	}{
+		{"no usage", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			r, err := m.Generate(ctx, req)
+			r.Usage = llm.Usage{}
+			return r, err
+		}, true},
+		{"no times", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			r, err := m.Generate(ctx, req)
+			r.Timing, r.Chunks = llm.Timing{}, nil
+			return r, err
+		}, true},
+		{"no streams", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			req.Stream = false
+			return m.Generate(ctx, req)
+		}, false},
+		{"nothing but streams", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			req.Stream = true
+			return m.Generate(ctx, req)
+		}, false},
+		{"slow", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			sleep(ctx, 20*time.Millisecond)
+			return m.Generate(ctx, req)
+		}, true},
+		{"wraps errors", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			r, err := m.Generate(ctx, req)
+			if err != nil {
+				err = errors.Join(errors.New("my model"), fmt.Errorf("my transport: %w", err))
+			}
+			return r, err
+		}, false},
+		{"a response beside errors", func(ctx context.Context, req llm.Request, m llm.Model) (llm.Response, error) {
+			r, err := m.Generate(ctx, req)
+			if err != nil {
+				r.Model, r.ID, r.Warnings = "m", "call-1", []string{"the answer is none"}
+			}
+			return r, err
+		}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			on := func(m llm.Model) llm.Model {
+				return llm.ModelFunc(func(ctx context.Context, req llm.Request) (llm.Response, error) { return c.spoil(ctx, req, m) })
+			}
+			s := Suite{New: func(*testing.T) llm.Model { m := echoing(); m.Log = false; return on(m) }, Deterministic: true}
+			if !c.fake {
+				s.NewOn = func(_ *testing.T, s *Server) llm.Model { return on(good(s)) }
+			}
+			s.Run(t)
 		})
 	}
 }

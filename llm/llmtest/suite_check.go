@@ -275,8 +275,9 @@ func (f *findings) over(r result, what string, want error, kind llm.ErrorKind) {
 
 // checkCanceledMeanwhile cancels while the calls run. A Model may be quicker
 // and answer; what it returns otherwise must be right.
-func checkCanceledMeanwhile(p prober, m llm.Model) error {
+func (s Suite) checkCanceledMeanwhile(p prober, m llm.Model) error {
 	var f findings
+	whole := p.ask(m, oneWord())
 	for i := range 8 {
 		ctx, cancel := context.WithCancel(p.ctx)
 		t := time.AfterFunc(time.Duration(i)*250*time.Microsecond, cancel)
@@ -286,8 +287,11 @@ func checkCanceledMeanwhile(p prober, m llm.Model) error {
 		t.Stop()
 		cancel()
 		what := named(req) + " under a context that was canceled meanwhile"
-		if r.err != nil || r.broken != nil {
+		switch {
+		case r.err != nil || r.broken != nil:
 			f.over(r, what, context.Canceled, llm.KindCanceled)
+		case s.Deterministic && len(r.resp.Text) < len(whole.resp.Text) && strings.HasPrefix(whole.resp.Text, r.resp.Text):
+			f.addf("%s = answer %q and no error, want an error: the whole answer is %q", what, r.resp.Text, whole.resp.Text)
 		}
 		if len(f) > 0 {
 			break // the others would say the same

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goevals/evals/llm"
@@ -138,14 +139,14 @@ func faultDetails() map[string]faultCheck {
 // meanings are good answers.
 func meanings() []faultCheck {
 	all := llm.Usage{Input: 100, CachedInput: 80, Output: 12, Reasoning: 7, Known: true}
-	call := llm.ToolCall{ID: "call_1", Name: "look_up", Arguments: `{"id":7}`}
+	calls := []llm.ToolCall{{ID: "call_1", Name: "look_up", Arguments: `{"id":7}`}, {ID: "call_2", Name: "note", Arguments: `{"text":"é"}`}}
 	return []faultCheck{
 		{name: "usage", reason: "cached is part of input, and reasoning of output, for every provider",
 			reply: Reply{Text: "18", Tokens: &all}, want: outcome{text: "18", finish: llm.FinishStop, usage: &all}},
 		{name: "thoughts", reason: "they are no part of the answer",
 			reply: Reply{Reasoning: "Maybe 17?", Text: "The answer is 18."}, want: outcome{reasoning: "Maybe 17?", text: "The answer is 18.", finish: llm.FinishStop}},
-		{name: "tool-call", reason: "its arguments are the model's bytes, or JSON that means the same",
-			reply: Reply{ToolCalls: []llm.ToolCall{call}}, want: outcome{toolCalls: []llm.ToolCall{call}, finish: llm.FinishToolCalls}},
+		{name: "tool-calls", reason: "their arguments are the model's bytes, or JSON that means the same",
+			reply: Reply{ToolCalls: calls}, want: outcome{toolCalls: calls, finish: llm.FinishToolCalls}},
 		{name: "characters", reason: "cut anywhere on their way, and told to the last",
 			reply: Reply{Text: "Größe: 3 ≤ π \"q\" \\ 🜚\n", Damage: Damage{Piece: 1}}, want: outcome{text: "Größe: 3 ≤ π \"q\" \\ 🜚\n", finish: llm.FinishStop}},
 	}
@@ -159,18 +160,18 @@ func (c faultCheck) run(s Suite, t *testing.T) error {
 		req := oneWord()
 		req.Stream = stream
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
-		want, fits := c.want, true
-		if chat, ok := d.asked(); ok {
-			fits = c.fault == nil || c.fault.fits(chat)
-			if chat.API == Gemini && c.gemini != nil {
-				want = *c.gemini
-			}
+		synctest.Wait() // the server has counted it
+		want, chat := c.want, d.asked()
+		if chat.API == Gemini && c.gemini != nil {
+			want = *c.gemini
 		}
 		what := fmt.Sprintf("%s, served %s (%s)", named(req), c.name, c.reason)
-		if fits {
-			f.outcome(r, what, want, stream)
+		if c.fault == nil || chat.N == 0 || c.fault.fits(chat) {
+			f.outcome(r, what, want, chat.Stream)
+			f.prompt(r, what, want, s)
+			f.billed(r, what, d)
 		}
-		f.desk(d, what, s)
+		f.desk(d, r, what, req, s)
 	}
 	return f.err()
 }
@@ -199,38 +200,64 @@ func newDesk(server *Server, fault *Fault) *desk {
 	return d
 }
 
-// asked is the first call.
-func (d *desk) asked() (Chat, bool) {
+// asked is the first call; the zero Chat if there was none.
+func (d *desk) asked() Chat {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if len(d.chats) == 0 {
-		return Chat{}, false
+		return Chat{}
 	}
-	return d.chats[0], true
+	return d.chats[0]
 }
 
 // keys are those that the Model sent.
 func keys(c Chat) []string {
-	var all []string
+	all := slices.Clone(c.query["key"])
 	for _, name := range []string{"Authorization", "Api-Key", "X-Goog-Api-Key", "X-Api-Key"} {
-		if v := strings.TrimPrefix(c.Header.Get(name), "Bearer "); len(v) >= 4 {
-			all = append(all, v)
-		}
+		all = append(all, strings.TrimPrefix(c.Header.Get(name), "Bearer "))
 	}
-	return all
+	return slices.DeleteFunc(all, func(key string) bool { return len(key) < 4 })
 }
 
-// desk checks what the server saw.
-func (f *findings) desk(d *desk, what string, s Suite) {
-	c := d.server.Counts()
+// desk checks what the server saw, and that nothing of it is in the result that
+// should not be.
+func (f *findings) desk(d *desk, r result, what string, req llm.Request, s Suite) {
+	c, chat := d.server.Counts(), d.asked()
 	switch most := max(s.Tries, 1); {
 	case c.Calls == 0:
 		f.addf("%s: the server got no call of a model, want one through its Client", what)
 	case c.Calls > most:
 		f.addf("%s: the server got %d calls, want at most %d: trying again is the engine's business", what, c.Calls, most)
+	case s.Streams && req.Stream && !chat.Stream:
+		f.addf("%s: the server was asked for a whole answer, want a stream: the Suite says that the Model streams", what)
 	}
 	if c.OpenBodies != 0 {
 		f.addf("%s: %d bodies left open, want each one closed: its connection is lost otherwise", what, c.OpenBodies)
+	}
+	shown := fmt.Sprintf("%+v", r.resp)
+	for err := r.err; err != nil; err = errors.Unwrap(err) {
+		shown += fmt.Sprintf("\n%v\n%+v", err, err)
+	}
+	if slices.ContainsFunc(keys(chat), func(key string) bool { return strings.Contains(shown, key) }) {
+		f.addf("%s: the key is in what was returned, want it masked: errors and answers get into files", what)
+	}
+}
+
+// prompt checks that a rate limit is told at once.
+func (f *findings) prompt(r result, what string, o outcome, s Suite) {
+	if r.broken == nil && s.Tries <= 1 && slices.Contains(o.kinds, llm.KindRateLimit) && r.elapsed > 100*time.Millisecond {
+		f.addf("%s: it returned after %v, want at once: waiting is the engine's business", what, r.elapsed)
+	}
+}
+
+// billed checks that an answer's usage, if there is one, is what was billed.
+func (f *findings) billed(r result, what string, d *desk) {
+	c := d.server.Counts()
+	if r.err != nil || r.broken != nil || !r.resp.Usage.Known || c.Calls != 1 {
+		return
+	}
+	if told := c.Billed; c.Unreported.Known || r.resp.Usage != told {
+		f.addf("%s: Usage = %+v, want what the server said, or nothing that is Known; it billed %+v, of which it did not tell %+v", what, r.resp.Usage, told, c.Unreported)
 	}
 }
 
@@ -333,18 +360,19 @@ func faultRuns() []faultRun {
 		all = append(all, faultRun{c.name, c.run})
 	}
 	slowly := func(want error, kind llm.ErrorKind) func(Suite, *testing.T) error {
-		return func(s Suite, t *testing.T) error { return s.interrupt(t, true, want, kind, faultHalf) }
+		return func(s Suite, t *testing.T) error { return s.interrupt(t, true, want, kind) }
 	}
 	return append(all,
 		faultRun{"canceled-waiting", func(s Suite, t *testing.T) error {
-			return s.interrupt(t, false, context.Canceled, llm.KindCanceled, "")
+			return s.interrupt(t, false, context.Canceled, llm.KindCanceled)
 		}},
 		faultRun{"deadline-waiting", func(s Suite, t *testing.T) error {
-			return s.interrupt(t, false, context.DeadlineExceeded, llm.KindTimeout, "")
+			return s.interrupt(t, false, context.DeadlineExceeded, llm.KindTimeout)
 		}},
 		faultRun{"canceled-mid-stream", slowly(context.Canceled, llm.KindCanceled)},
 		faultRun{"deadline-mid-stream", slowly(context.DeadlineExceeded, llm.KindTimeout)},
 		faultRun{"times", Suite.times},
+		faultRun{"asks", Suite.asks},
 		faultRun{"key-echoed", Suite.echo},
 	)
 }
@@ -357,7 +385,7 @@ func slowServer() *Server {
 }
 
 // interrupt ends the call's context after two and a half seconds of three.
-func (s Suite) interrupt(t *testing.T, stream bool, want error, kind llm.ErrorKind, text string) error {
+func (s Suite) interrupt(t *testing.T, stream bool, want error, kind llm.ErrorKind) error {
 	const at = 2500 * time.Millisecond
 	d := newDesk(slowServer(), nil)
 	m := s.NewOn(t, d.server)
@@ -378,63 +406,82 @@ func (s Suite) interrupt(t *testing.T, stream bool, want error, kind llm.ErrorKi
 		if late := r.elapsed - at; late > 100*time.Millisecond {
 			f.addf("%s: it returned %v later, want at once", what, late)
 		}
+		text := "" // nothing has arrived of an answer that is not streamed
+		if d.asked().Stream {
+			text = faultHalf
+		}
 		if r.resp.Text != text {
 			f.addf("%s: Text = %q, want %q: what had arrived is kept", what, r.resp.Text, text)
 		}
 	}
-	f.desk(d, what, s)
+	f.desk(d, r, what, req, s)
 	return f.err()
 }
 
 // times looks at the times of a token a second.
 func (s Suite) times(t *testing.T) error {
 	var f findings
-	for _, stream := range []bool{false, true} {
+	for _, req := range []llm.Request{oneWord(), streamed(oneWord())} {
 		d := newDesk(slowServer(), nil)
-		req := oneWord()
-		req.Stream = stream
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
 		what := named(req) + ", served a token each second"
+		f.desk(d, r, what, req, s)
 		if !f.answered(r, req) {
 			continue
 		}
 		if got := r.resp.Timing.Total; got != 3*time.Second {
 			f.addf("%s: Timing.Total = %v, want 3s", what, got)
 		}
-		if got := r.resp.Timing.FirstToken; stream && got != time.Second {
+		if !d.asked().Stream {
+			continue
+		}
+		if got := r.resp.Timing.FirstToken; got != time.Second {
 			f.addf("%s: Timing.FirstToken = %v, want 1s", what, got)
 		}
-		if got, want := r.resp.Chunks, []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}; stream && !slices.Equal(got, want) {
+		if got, want := r.resp.Chunks, []time.Duration{time.Second, 2 * time.Second, 3 * time.Second}; !slices.Equal(got, want) {
 			f.addf("%s: Chunks = %v, want %v: the pieces that held tokens", what, got, want)
 		}
-		f.desk(d, what, s)
 	}
 	return f.err()
 }
 
-// echo serves an error that shows the request's key.
-func (s Suite) echo(t *testing.T) error {
+// asks looks at what reaches the server.
+func (s Suite) asks(t *testing.T) error {
 	var f findings
 	for _, stream := range []bool{false, true} {
-		var sent []string
+		d := newDesk(new(Server), nil)
+		req := llm.Prompt("Say one word.").WithSystem("Be brief.")
+		req.Stream, req.MaxOutputTokens = stream, new(int64(64))
+		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
+		what := named(req) + ", with a system message and MaxOutputTokens of 64"
+		f.answered(r, req)
+		f.desk(d, r, what, req, s)
+		chat := d.asked()
+		if chat.N == 0 {
+			continue
+		}
+		if want := []ChatMessage{{"system", "Be brief."}, {"user", "Say one word."}}; !slices.Equal(chat.Messages, want) {
+			f.addf("%s: the server was asked %q, want %q", what, chat.Messages, want)
+		}
+		if chat.MaxTokens != 64 {
+			f.addf("%s: the server was asked for at most %d tokens, want 64 (0: it was not sent)", what, chat.MaxTokens)
+		}
+	}
+	return f.err()
+}
+
+// echo serves an error that shows the request's key: see desk.
+func (s Suite) echo(t *testing.T) error {
+	var f findings
+	for _, req := range []llm.Request{oneWord(), streamed(oneWord())} {
 		d := newDesk(&Server{Reply: func(c Chat) Reply {
-			sent = keys(c)
-			body := fmt.Sprintf(`{"error":{"code":400,"status":"INVALID_ARGUMENT","message":%s}}`, quote("cannot do this with the key "+strings.Join(sent, " ")))
+			body := fmt.Sprintf(`{"error":{"code":400,"status":"INVALID_ARGUMENT","message":%s}}`, quote("cannot do this with the key "+strings.Join(keys(c), " ")))
 			return Reply{Raw: Status(400, body)}
 		}}, nil)
-		req := oneWord()
-		req.Stream = stream
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
 		what := named(req) + ", served an error that shows the request's key"
-		f.outcome(r, what, outcome{kinds: []llm.ErrorKind{llm.KindBadRequest, llm.KindAuth}}, stream)
-		shown := fmt.Sprintf("%+v", r.resp)
-		for err := r.err; err != nil; err = errors.Unwrap(err) {
-			shown += fmt.Sprintf("\n%v\n%+v", err, err)
-		}
-		if slices.ContainsFunc(sent, func(key string) bool { return strings.Contains(shown, key) }) {
-			f.addf("%s: the key is in what was returned, want it masked: errors and answers get into files", what)
-		}
-		f.desk(d, what, s)
+		f.outcome(r, what, outcome{kinds: []llm.ErrorKind{llm.KindBadRequest, llm.KindAuth}}, req.Stream)
+		f.desk(d, r, what, req, s)
 	}
 	return f.err()
 }

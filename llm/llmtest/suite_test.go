@@ -32,6 +32,8 @@ func TestConformanceOfClients(t *testing.T) {
 	}
 }
 
+func TestShout(t *testing.T) { testShout(t) }
+
 func TestFaultsAlone(t *testing.T) {
 	t.Setenv("LLMTEST_KEY", "sk-llmtest-0123456789abcdef")
 	llmtest.RunFaults(t, overOpenAI)

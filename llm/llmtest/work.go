@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"time"
 )
 
@@ -135,7 +137,9 @@ func (w *work) finished() time.Time  { return w.answered().Add(w.cfg.Finalizing)
 
 // due is when the k-th answer comes.
 func (w *work) due(k int) time.Time {
-	return w.validated().Add(w.cfg.Running * time.Duration(k+1) / time.Duration(len(w.requests)))
+	hi, lo := bits.Mul64(uint64(w.cfg.Running), uint64(k+1)) // 128 bits: days of 50,000 requests are more than 64
+	part, _ := bits.Div64(hi, lo, uint64(len(w.requests)))
+	return w.validated().Add(time.Duration(part))
 }
 
 // phase is where the job is at now.
@@ -273,11 +277,17 @@ func (r *recorder) Write(p []byte) (int, error) {
 }
 
 // serve reports whether the handler ended the answer: one that panics breaks
-// its connection, as in net/http.
+// its connection, as in net/http, and answers with what it panicked with.
 func (r *recorder) serve(h http.Handler, req *http.Request) (whole bool) {
 	defer func() {
-		if recover() != nil {
+		switch v := recover(); {
+		case v == nil:
+		case v == http.ErrAbortHandler:
 			whole = false
+		default:
+			*r = recorder{header: http.Header{}, status: http.StatusInternalServerError}
+			r.body.Write(errorBody(fmt.Sprintf("llmtest: the handler panicked: %v\n%s", v, debug.Stack())))
+			whole = true
 		}
 	}()
 	h.ServeHTTP(r, req)

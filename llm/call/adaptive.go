@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The guide's rule for a rate, in requests a minute.
+// The rule of AdaptRate, in requests a minute.
 const (
 	rateStart, rateLeast, rateMost = 60, 10, 1000
 	rateUp                         = 1.2

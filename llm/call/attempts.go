@@ -88,10 +88,14 @@ type End struct {
 // is no time for another. The error is what the attempt failed with: a server's
 // Retry-After is read from it. attempt keeps what it came to; work between two
 // attempts belongs to the beginning of the second, which is only called once
-// the wait before it is over.
+// the wait before it is over. It panics if a cannot be meant (see
+// [Attempts.Check]).
 func (a Attempts) Do(ctx context.Context, attempt func(n int) (Next, error)) End {
+	if err := a.Check(); err != nil {
+		panic(err)
+	}
 	most := a.Max
-	if most <= 0 {
+	if most == 0 {
 		most = DefaultAttempts
 	}
 	for n, failures := 1, 0; ; n++ {
@@ -118,17 +122,17 @@ func (a Attempts) Do(ctx context.Context, attempt func(n int) (Next, error)) End
 
 // wait waits before the next attempt. It sets Why if there is none.
 func (e *End) wait(ctx context.Context, wait, most time.Duration) {
-	left, fits := Fits(ctx, wait)
-	asked := RetryAfter(e.Err)
+	left, ok := fits(ctx, wait)
+	asked := askedFor(e.Err)
 	switch over := ctx.Err(); {
 	case over != nil && over != context.DeadlineExceeded:
 		e.interrupted(ctx)
 	case wait >= asked && asked > most:
 		e.Why, e.Wait, e.Err = TooLong, asked, tooLong(asked, most, e.Err)
-	case over != nil || !fits:
+	case over != nil || !ok:
 		e.Why, e.Wait, e.Left = NoTime, wait, left
 		e.Err = noTime(fmt.Sprintf("attempt %d", e.Attempts+1), wait, left, e.Err)
-	case Sleep(ctx, wait) != nil: // the deadline lies after the wait
+	case sleep(ctx, wait) != nil: // the deadline lies after the wait
 		e.interrupted(ctx)
 	}
 }

@@ -197,5 +197,6 @@ func TestAttemptsCheck(t *testing.T) {
 		{call.Attempts{Backoff: call.Backoff{Max: -1}}, "Backoff.Max is -1ns"},
 	} {
 		assert.ErrorContains(t, tc.a.Check(), tc.want)
+		assert.PanicsWithError(t, tc.a.Check().Error(), func() { tc.a.Do(t.Context(), nil) }, "refused with the value, before anything is called")
 	}
 }

@@ -97,8 +97,8 @@ func retryAfter(err error) *time.Duration {
 	return nil
 }
 
-// RetryAfter returns how long the server asked to wait; 0 if it did not.
-func RetryAfter(err error) time.Duration {
+// askedFor is the same, 0 if it did not.
+func askedFor(err error) time.Duration {
 	if asked := retryAfter(err); asked != nil {
 		return *asked
 	}

@@ -21,6 +21,8 @@ type Bound struct {
 	kind     bounding
 	holdable bool
 
+	// mu guards all below, but for the end of one that cannot be held, which
+	// never changes.
 	mu     sync.Mutex
 	end    time.Time          // when its time is up; means nothing while it is held
 	holds  int                // how many hold it

@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -187,12 +186,6 @@ func TestCheck(t *testing.T) {
 		{call.Policy{Backoff: call.Backoff{Max: -1}}, "Backoff.Max is -1ns"},
 	} {
 		assert.ErrorContains(t, tc.p.Check(), tc.want)
+		assert.PanicsWithError(t, tc.p.Check().Error(), func() { _, _ = tc.p.Do(t.Context(), nil) }, "refused with the value, before anything is called")
 	}
-}
-
-func TestRetryAfter(t *testing.T) {
-	e := &llm.Error{RetryAfter: new(time.Second)}
-	assert.Equal(t, time.Second, call.RetryAfter(fmt.Errorf("wrapped: %w", e)))
-	assert.Zero(t, call.RetryAfter(errors.New("other")))
-	assert.Zero(t, call.RetryAfter(nil))
 }

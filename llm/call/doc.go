@@ -30,5 +30,8 @@
 //     engine alone tries again.
 //  3. Where an application calls a provider with an SDK of its own, put a
 //     [Policy] with the Scope around it instead.
-//  4. To see what happened, give the context a log with [WithTries].
+//  4. For further attempts after failures, put [Attempts] around either. In a
+//     strategy or a judge leave them out: a run makes its attempts itself, and
+//     puts a Policy around each.
+//  5. To see what happened, give the context a log with [WithTries].
 package call

@@ -167,7 +167,7 @@ func (e *engine) pause(ctx context.Context, n int, own time.Duration, busy error
 	if err := e.refuse(ctx, fmt.Sprintf("try %d", n+1), wait, busy); err != nil {
 		return -1, err
 	}
-	if err := Sleep(ctx, wait); err != nil {
+	if err := sleep(ctx, wait); err != nil {
 		return -1, over(ctx, err, busy)
 	}
 	return wait, busy
@@ -177,12 +177,12 @@ func (e *engine) pause(ctx context.Context, n int, own time.Duration, busy error
 func (e *engine) refuse(ctx context.Context, what string, wait time.Duration, cause error) error {
 	asked := wait // the scope waits for nothing else beside its pause
 	if e.scope == nil {
-		asked = RetryAfter(cause)
+		asked = askedFor(cause)
 	}
 	if asked > e.maxWait {
 		return tooLong(asked, e.maxWait, cause)
 	}
-	if left, fits := Fits(ctx, wait); !fits {
+	if left, ok := fits(ctx, wait); !ok {
 		return noTime(what, wait, left, cause)
 	}
 	return nil

@@ -42,7 +42,9 @@ type Limits struct {
 	// Estimate says how many tokens a request will take, input and output
 	// together, at least 0; used with TPM, and corrected by what the answer
 	// reports. It must be safe for concurrent use. Default: see
-	// [EstimateTokens].
+	// [EstimateTokens]. A [Policy], and with it evaltest.Scope, does not know
+	// what its calls will ask and gives an empty request: calls with long
+	// prompts that begin together may then be refused.
 	Estimate func(llm.Request) int64
 }
 

@@ -36,7 +36,7 @@ func (l *line) join(w *waiter) {
 	l.insert(l.back, w)
 }
 
-// back puts w where it stood: before all who came later.
+// rejoin puts w where it stood: before all who came later.
 func (l *line) rejoin(w *waiter) {
 	var after *waiter
 	for at := l.front; at != nil && at.ticket < w.ticket; at = at.next {

@@ -15,8 +15,9 @@ const DefaultTries = 20
 // A Policy tries again within an attempt while the provider says that it is
 // busy. The zero value works. Safe for concurrent use.
 //
-// Use it around code that calls a provider by itself. A [Model] needs none, and
-// inside a Policy it multiplies no tries.
+// It is for code that calls a provider by itself, with an SDK of its own. Where
+// there is an llm.Model to wrap, use [New]. A [Model] needs no Policy, and inside
+// one it multiplies no tries.
 type Policy struct {
 	// Tries is the most tries of one attempt; default [DefaultTries].
 	Tries int
@@ -63,7 +64,7 @@ var (
 // times, and returns what the last one did. It waits as long as the provider
 // asked. Where ctx would end during the wait it does not wait but fails at
 // once, with the rate limit as the cause: nothing is gained by waiting for the
-// deadline.
+// deadline. It panics if p cannot be meant (see [Policy.Check]).
 //
 // An error of try that is no *llm.Error is classified, see [Classify]. A
 // timeout says whose time was up, see [ErrAttemptTimeout].
@@ -74,8 +75,11 @@ var (
 // that a [Model] or Policy of the same Scope makes inside a try has the leave
 // that the try was given.
 func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response, error)) (llm.Response, error) {
+	if err := p.Check(); err != nil {
+		panic(err)
+	}
 	e := engine{
-		scope: p.Scope, tries: triesOr(p.Tries), timeout: max(p.Timeout, 0),
+		scope: p.Scope, tries: triesOr(p.Tries), timeout: p.Timeout,
 		backoff: p.Backoff, maxWait: maxWaitOr(p.MaxWait),
 	}
 	if p.Scope != nil {
@@ -96,30 +100,4 @@ func maxWaitOr(d time.Duration) time.Duration {
 		return DefaultMaxWait
 	}
 	return d
-}
-
-// Fits reports whether a wait ends before ctx does by its deadline, and how
-// much time is left.
-func Fits(ctx context.Context, wait time.Duration) (left time.Duration, fits bool) {
-	end, ok := ctx.Deadline()
-	if !ok {
-		return 0, true
-	}
-	left = time.Until(end)
-	return left, wait < left
-}
-
-// Sleep waits, or returns ctx's error if that ends first.
-func Sleep(ctx context.Context, wait time.Duration) error {
-	if wait <= 0 {
-		return ctx.Err()
-	}
-	t := time.NewTimer(wait)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

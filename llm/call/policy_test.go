@@ -16,6 +16,16 @@ import (
 	"github.com/goevals/evals/llm/call"
 )
 
+// pass is a call that takes d, unless ctx ends first.
+func pass(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // TestPolicyScope: with a Scope, an application's own calls wait for their turn
 // like a Model's.
 func TestPolicyScope(t *testing.T) {
@@ -67,7 +77,7 @@ func TestPolicyScopeSlot(t *testing.T) {
 		for range 10 {
 			wait.Go(func() {
 				_, err := policy.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
-					return llm.Response{}, call.Sleep(ctx, 2*time.Second)
+					return llm.Response{}, pass(ctx, 2*time.Second)
 				})
 				assert.NoError(t, err)
 			})
@@ -88,7 +98,7 @@ func TestPolicyScopeSlot(t *testing.T) {
 		for range 2 {
 			wait.Go(func() {
 				_, err := policy.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
-					return llm.Response{}, call.Sleep(ctx, time.Second)
+					return llm.Response{}, pass(ctx, time.Second)
 				})
 				assert.NoError(t, err)
 			})
@@ -131,7 +141,7 @@ func TestPolicyInAttempt(t *testing.T) {
 				if calls++; calls < 3 {
 					return llm.Response{}, limited(30 * time.Second)
 				}
-				return llm.Response{}, call.Sleep(ctx, time.Second)
+				return llm.Response{}, pass(ctx, time.Second)
 			})
 		})
 		assert.NoError(t, err)

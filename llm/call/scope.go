@@ -14,8 +14,11 @@ import (
 // no limit is known, and only what the provider says is obeyed. Safe for
 // concurrent use; do not copy it.
 type Scope struct {
-	limits Limits
+	limits Limits // never change
 
+	// mu guards all below, and what points into it: waiters and grants. The
+	// methods take it for granted, but for those that users call, admit,
+	// estimate and tick. Nobody waits for anything but the shared file with it.
 	mu       sync.Mutex
 	epoch    time.Time // of the times below; set by the first call
 	quotas   quotas
@@ -58,7 +61,7 @@ type Waits struct {
 // Total is the sum.
 func (w Waits) Total() time.Duration { return w.Pause + w.Limit + w.Slot }
 
-// begin returns the present time. With mu held, as in all that follows.
+// begin returns the present time.
 func (s *Scope) begin() time.Duration {
 	if s.epoch.IsZero() {
 		s.epoch = time.Now()

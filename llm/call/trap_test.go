@@ -37,7 +37,7 @@ func TestTrap06ErrorsAreNotChanged(t *testing.T) {
 						<-ctx.Done()
 						return llm.Response{Usage: llm.Usage{Input: int64(i), Known: true}}, e
 					})
-					require.Error(t, err)
+					assert.Error(t, err)
 				}
 				for _, try := range log.All() {
 					if try.RetryAfter != nil {

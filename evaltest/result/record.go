@@ -102,9 +102,11 @@ type Item struct {
 }
 
 // A Try is one physical call of an attempt: what a provider that was busy, slow
-// or broken cost in time and tokens, and why it was called again.
+// or broken cost in time and tokens, and why it was called again. Tries that a
+// strategy makes at the same time overlap.
 type Try struct {
-	// Start is when the call left, after all waiting.
+	// Start is when the call left, after all waiting; that of one that was
+	// never made is when it was given up.
 	Start time.Time `json:"start,omitzero"`
 	// PauseWait, LimitWait and SlotWait are how long it waited before: for the
 	// provider's pause and the pacing after it, for RPM and TPM, and for
@@ -112,10 +114,14 @@ type Try struct {
 	PauseWait time.Duration `json:"pause_wait_ns,omitempty"`
 	LimitWait time.Duration `json:"limit_wait_ns,omitempty"`
 	SlotWait  time.Duration `json:"slot_wait_ns,omitempty"`
-	Duration  time.Duration `json:"duration_ns,omitempty"`
-	Usage     llm.Usage     `json:"usage,omitzero"`
-	CostUSD   string        `json:"cost_usd,omitempty"`
-	Replayed  bool          `json:"replayed,omitempty"`
+	// Duration is how long the call took, the waits not counted.
+	Duration time.Duration `json:"duration_ns,omitempty"`
+	// Usage is what it was billed, also if it failed, and CostUSD what the
+	// provider said that it cost, as an exact decimal; empty if it did not say.
+	Usage   llm.Usage `json:"usage,omitzero"`
+	CostUSD string    `json:"cost_usd,omitempty"`
+	// Replayed is set if the answer came from a recording.
+	Replayed bool `json:"replayed,omitempty"`
 	// Unsent is set if it was never made: Error says why.
 	Unsent bool `json:"unsent,omitempty"`
 	// Error is why it failed; nil for an answer. RetryAfter is how long the
@@ -128,8 +134,9 @@ type Try struct {
 // answer's, Verdict the deterministic grader's, Error why it failed.
 type Attempt struct {
 	Number int `json:"number"` // from 1
-	// Tries is how often the strategy was called for it: more than 1 if the
-	// provider was busy.
+	// Tries is how many physical calls were made for it, as far as they were
+	// seen, and at least how often the strategy was called: more than 1 if the
+	// provider was busy, or if the strategy makes several.
 	Tries    int              `json:"tries,omitempty"`
 	Start    time.Time        `json:"start,omitzero"`
 	Duration time.Duration    `json:"duration_ns,omitempty"`

@@ -11,7 +11,8 @@ import (
 )
 
 // Ask answers an item with one call of m; prompt makes the request and must be
-// safe for concurrent use. nil arguments panic.
+// safe for concurrent use. nil arguments panic. A model that is a [Preparer] or
+// a [Closer] is prepared and closed with the run.
 //
 // An answer that ended naturally gets a warning where a stop text of its request
 // is words alone ("Question"): such a text also stands in ordinary sentences,

@@ -5,16 +5,19 @@ import (
 	"fmt"
 )
 
-// A Preparer is a [Strategy] that has something to do before the first item:
-// to start a server, to load an index, to upload a cached prefix.
+// A Preparer is a [Strategy], or the model of an [Ask], that has something to do
+// before the first item: to start a server, to load an index, to upload a cached
+// prefix. A strategy of one's own that is made of others calls their hooks
+// itself.
 type Preparer interface {
 	// Prepare is called once a run, before the first Execute. If it fails
 	// nothing is run.
 	Prepare(ctx context.Context) error
 }
 
-// A Closer is a [Strategy] that has something to give back. It must bear to be
-// closed without having been prepared.
+// A Closer is a [Strategy], or the model of an [Ask], that has something to give
+// back. It must bear to be closed without having been prepared; and one that
+// several runs share, to be prepared again.
 type Closer interface {
 	// Close is called once a run, after the last Execute has returned or was
 	// abandoned, whatever else happened, also if Prepare failed.

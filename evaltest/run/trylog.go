@@ -6,9 +6,8 @@ import (
 )
 
 // logTries keeps an attempt's physical calls. executed is how often the
-// strategy was called for it.
+// strategy was called for it, whose calls may be seen by nobody.
 func logTries(a *result.Attempt, executed int, tries []call.Try) {
-	a.Tries = executed
 	sent, dull := 0, true
 	for i := range tries {
 		if !tries[i].Unsent {

@@ -34,20 +34,17 @@ func TestTryLog(t *testing.T) {
 			Latency: func(int, llm.Request) time.Duration { return time.Second },
 			Log:     true,
 		}
-		for name, s := range map[string]run.Strategy{
-			"the strategy calls by itself": run.Ask(m, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) }),
-		} {
-			rec := must(t, config(s).Item(t.Context(), eggs, 0))
-			require.Len(t, rec.Attempts, 1, name)
-			a := rec.Attempts[0]
-			assert.Equal(t, 2, a.Tries)
-			assert.Equal(t, []result.Try{
-				{Start: begun, Duration: time.Second, Usage: billed, RetryAfter: new(5 * time.Second),
-					Error: &result.Error{Kind: llm.KindRateLimit, Status: 429, Message: "rate_limit (HTTP 429): slow down"}},
-				{Start: begun.Add(6 * time.Second), PauseWait: 5 * time.Second, Duration: time.Second, Usage: llm.Usage{Input: 10, Output: 5, Known: true}},
-			}, a.TryLog)
-			assert.EqualValues(t, 13, rec.Usage.Input, "failed tries count")
-		}
+		s := run.Ask(m, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
+		rec := must(t, config(s).Item(t.Context(), eggs, 0))
+		require.Len(t, rec.Attempts, 1)
+		a := rec.Attempts[0]
+		assert.Equal(t, 2, a.Tries)
+		assert.Equal(t, []result.Try{
+			{Start: begun, Duration: time.Second, Usage: billed, RetryAfter: new(5 * time.Second),
+				Error: &result.Error{Kind: llm.KindRateLimit, Status: 429, Message: "rate_limit (HTTP 429): slow down"}},
+			{Start: begun.Add(6 * time.Second), PauseWait: 5 * time.Second, Duration: time.Second, Usage: llm.Usage{Input: 10, Output: 5, Known: true}},
+		}, a.TryLog)
+		assert.EqualValues(t, 13, rec.Usage.Input, "failed tries count")
 	})
 }
 

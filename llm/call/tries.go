@@ -14,7 +14,8 @@ import (
 
 // A Try is one physical call and what it came to.
 type Try struct {
-	// Start is when it was admitted and handed on.
+	// Start is when it was admitted and handed on; that of an Unsent one is when
+	// it was given up.
 	Start time.Time
 	// Waits are how long it waited before, the provider's pause included.
 	Waits Waits

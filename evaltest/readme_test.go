@@ -63,4 +63,6 @@ func TestREADME(t *testing.T) {
 	m.write("busy_test.go", blocks["go"][6])
 	out = m.test("-v", "-run", "^TestBusy$", ".")
 	assert.Contains(t, out, "accuracy  100.0%: 1/1 correct", "the bad day of the section on providers")
+	assert.Contains(t, out, "1 answer after 2 attempts", "a broken gateway or half an answer was met")
+	assert.Contains(t, out, "waits     1 call met a rate limit", "and so was the storm")
 }

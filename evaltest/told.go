@@ -17,6 +17,9 @@ type told struct {
 	kinds map[llm.ErrorKind]string
 }
 
+// maxTold is how many texts are kept: each item may have one of its own.
+const maxTold = 100
+
 // brief is rec with its error as it is shown: one that an item before it has
 // been shown with is told by that item's name. A panic is always shown whole,
 // with its stack.
@@ -50,7 +53,7 @@ func (t *told) before(e *result.Error, name string) string {
 	if first == "" && strings.HasPrefix(text, call.ErrStopped.Error()) {
 		first = t.kinds[e.Kind] // which is why the scope made no call
 	}
-	if first == "" {
+	if first == "" && len(t.texts) < maxTold {
 		t.texts[key] = name
 	}
 	if t.kinds[e.Kind] == "" {

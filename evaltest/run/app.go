@@ -22,6 +22,12 @@ import (
 // and names the item and the field. Calls that f makes under its context
 // through llm/wire are counted; of others only an llm.Response's Usage is
 // known.
+//
+// What an error of f means is read from the HTTP status that it carries, as
+// SDKs' errors do, see call.Classify. A client written by hand does best to
+// return an [llm.Error] with the kind that wire.ErrorKind and the wait that
+// wire.Wait read from the answer: an error of text alone is unknown, so that a
+// server's failure gets no other attempt and a wrong key does not end the run.
 func App[In, Out any](f func(context.Context, In) (Out, error)) Strategy {
 	if f == nil {
 		panic("evaltest/run.App: the function is nil")

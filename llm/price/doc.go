@@ -8,7 +8,8 @@
 //
 // To use it:
 //
-//  1. Give a run the table: evaltest.Price(price.Default().Response).
+//  1. A run of package evaltest has the table of itself; another is given with
+//     evaltest.Price(table.Response).
 //  2. Override prices where yours differ: in code with [Table.With], or from a
 //     file with [Load]. For a server of your own, [PerMillion] makes rates of
 //     which Response serves as well.

@@ -96,6 +96,8 @@ type till struct {
 	bad   []*rowError // the first rows that cannot be read
 	badN  int         // how many cannot be read
 	notes findings    // rows whose cost is not known, or whose usage is odd
+	// unpriced is set if some row has no price.
+	unpriced bool
 }
 
 // run prices row after row. What was written is complete and in order, whatever
@@ -107,7 +109,11 @@ func (t *till) run() error {
 		return fmt.Errorf("write the output: %w", ferr)
 	}
 	if t.notes.rows > 0 {
-		if _, werr := io.WriteString(t.p.stderr, visible(t.notes.text(t.src.name))); werr != nil {
+		text := t.notes.text(t.src.name)
+		if t.unpriced {
+			text += howToPrice
+		}
+		if _, werr := io.WriteString(t.p.stderr, visible(text)); werr != nil {
 			return errors.Join(err, werr)
 		}
 	}
@@ -152,14 +158,19 @@ func (t *till) price(raw []byte) []byte {
 	}
 	if r.usd == "" {
 		usd, err := r.price(t.table, t.model)
-		if err != nil {
-			t.notes.add(t.src.line, "no usd: "+err.Error())
-		} else {
+		switch {
+		case err == nil:
 			r.usd = usd.String()
+		case errors.Is(err, price.ErrNoUsage) && len(r.warnings) > 0: // which say why
+		default:
+			t.notes.add(t.src.line, "no usd: "+err.Error())
+			t.unpriced = t.unpriced || errors.Is(err, price.ErrNoPrice)
 		}
 	}
 	return r.line(nil)
 }
+
+const howToPrice = "evals: rows without a price: name who bills in provider, or give prices in prices_per_million or with -prices FILE\n"
 
 // maxBad is how many rows that cannot be read are named in the error.
 const maxBad = 20

@@ -101,7 +101,7 @@ func TestCaseU08(t *testing.T) {
 func TestCaseU10(t *testing.T) {
 	got, r := costOf(t, `{"provider":"openai","model":"model-x","usage":{"prompt_tokens":1,"completion_tokens":1}}`)
 	assert.Equal(t, "1 0 1 0 ?", got, "a model without a price is not free")
-	assert.Equal(t, "evals: standard input:1: no usd: model \"model-x\" has no price on \"openai\"\n", r.stderr)
+	assert.Equal(t, "evals: standard input:1: no usd: model \"model-x\" has no price on \"openai\"\n"+howToPrice, r.stderr)
 	got, r = costOf(t, `{"provider":"openai","model":"gpt-4o","usage":null}`)
 	assert.Equal(t, "? ? ? ? ?", got, "an absent usage is not zero")
 	assert.Equal(t, "evals: standard input:1: no usd: no usage was reported\n", r.stderr)
@@ -135,6 +135,7 @@ func TestCaseU15(t *testing.T) {
 		got, r := costOf(t, fmt.Sprintf(row, n))
 		assert.Equal(t, "? ? ? ? ?", got)
 		assert.Contains(t, r.stderr, "completion_tokens is")
+		assert.NotContains(t, r.stderr, "no usage was reported", "it was, and is told once")
 		assert.Equal(t, 0, r.code, "it is data, not a mistake")
 	}
 }
@@ -321,7 +322,7 @@ func TestCostNotes(t *testing.T) {
 	assert.Equal(t, 0, r.code)
 	assert.Contains(t, r.stderr, "evals: standard input:1 and 1 further row: no usd: model \"m0\" has no price\n")
 	assert.Contains(t, r.stderr, "evals: standard input: and 10 more for other reasons\n")
-	assert.Equal(t, 11, strings.Count(r.stderr, "\n"))
+	assert.Equal(t, 12, strings.Count(r.stderr, "\n"), "and how to give prices")
 	r = evals(`{"model":"\u001b[2J\u202e","usage":{"prompt_tokens":1,"completion_tokens":1}}`, noEnv, "cost")
 	assert.NotContains(t, r.stderr+r.stdout, "\x1b")
 	assert.NotContains(t, r.stderr+r.stdout, "\u202e")

@@ -66,6 +66,7 @@
 //	{"input":107,"cached":0,"output":58,"reasoning":0,"usd":"0.0000223"}
 //	{"input":20,"cached":0,"output":5,"reasoning":0,"usd":null}
 //	evals: testdata/usage.jsonl:4: no usd: model "our-model" has no price on "vllm"
+//	evals: rows without a price: name who bills in provider, or give prices in prices_per_million or with -prices FILE
 //
 // # Show
 //

@@ -19,9 +19,9 @@ type FailureOptions struct {
 }
 
 // Failures lists the records that are not correct, in their order: outcome,
-// what was got and wanted, how that was found, the error, and how to run the
-// item alone. It returns how many there are, listed or not, and the writer's
-// error.
+// what was got and wanted, how that was found, the error, each physical call if
+// there were several, and how to run the item alone. It returns how many there
+// are, listed or not, and the writer's error.
 func Failures(w io.Writer, records iter.Seq[*result.Record], o FailureOptions) (int, error) {
 	if o.Max == 0 {
 		o.Max = 20
@@ -84,6 +84,7 @@ func writeFailure(p *page, r *result.Record, o FailureOptions) {
 	if r.Error != nil {
 		p.para(indent, "error", fmt.Sprintf("%s: %s", inline(string(r.Error.Kind), 40), inline(r.Error.Message, o.Text)))
 	}
+	writeTries(p, indent, r)
 	if o.Run != nil {
 		if cmd := o.Run(r); cmd != "" {
 			p.verbatim(indent, "run", command(cmd))

@@ -288,3 +288,10 @@ func TestUnseenApplication(t *testing.T) {
 	assert.Contains(t, textOf(t, statsOf(report.Labels{Strategy: "app support.Route"}, []*result.Record{r})), hint)
 	assert.NotContains(t, textOf(t, statsOf(report.Labels{Strategy: "ask openai m"}, []*result.Record{r})), hint)
 }
+
+// A model that the strategy is named after is not named twice.
+func TestModelOnce(t *testing.T) {
+	r := record(0, result.Correct)
+	assert.Contains(t, textOf(t, statsOf(report.Labels{Name: "T", Strategy: "ask openai small-1", Dataset: "sums"}, []*result.Record{r})), "run       T, ask openai small-1, sums\n")
+	assert.Contains(t, textOf(t, statsOf(report.Labels{Name: "T", Strategy: "ask openai small", Dataset: "sums"}, []*result.Record{r})), "run       T, ask openai small, small-1, sums\n", "what answered is another snapshot")
+}

@@ -100,9 +100,17 @@ func writeHeadline(p *page, s *Stats) {
 	}
 }
 
-// modelNames are the models that answered, the most frequent first.
+// modelNames are the models that answered, the most frequent first; "" for the
+// one that the strategy's name ends with.
 func modelNames(s *Stats) string {
 	var names []string
+	if len(s.Models) == 1 {
+		for m := range s.Models {
+			if strings.HasSuffix(s.Strategy, " "+m) {
+				return ""
+			}
+		}
+	}
 	for _, m := range byCount(s.Models) {
 		if len(names) == 3 {
 			names = append(names, fmt.Sprintf("%d more models", len(s.Models)-3))

@@ -100,6 +100,10 @@ func (c *Chat) identify() {
 	c.key = h.Sum64()
 }
 
+// id names the call in its answer. As all that is drawn, it depends on what was
+// asked and which try of it this is, not on the order in which calls came.
+func (c Chat) id() string { return fmt.Sprintf("%016x-%d", c.key, c.Try) }
+
 // readOpenAI reads a body of chat completions.
 func readOpenAI(body []byte, r *http.Request) (Chat, error) {
 	var in struct {

@@ -2,7 +2,6 @@ package llmtest
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -81,7 +80,7 @@ func (geminiDialect) usage(u llm.Usage) any {
 }
 
 func (geminiDialect) object(a *scripted, usage json.RawMessage, parts []geminiPart) geminiAnswer {
-	o := geminiAnswer{Usage: usage, Model: a.chat.Model, ID: fmt.Sprintf("resp-%d", a.chat.N)}
+	o := geminiAnswer{Usage: usage, Model: a.chat.Model, ID: "resp-" + a.chat.id()}
 	if a.reply.Blocked == "" && !a.reply.Damage.Empty {
 		o.Candidates = []geminiCandidate{{Content: &geminiContent{Parts: parts, Role: "model"}}}
 	}

@@ -2,7 +2,6 @@ package llmtest
 
 import (
 	"encoding/json"
-	"fmt"
 
 	"github.com/goevals/evals/llm"
 )
@@ -91,7 +90,7 @@ func (openAIDialect) object(a *scripted, kind string, choices ...chatChoice) cha
 	if choices == nil || a.reply.Damage.Empty {
 		choices = []chatChoice{}
 	}
-	return chatObject{ID: fmt.Sprintf("chatcmpl-%d", a.chat.N), Object: kind, Created: 1700000000, Model: a.chat.Model, Choices: choices}
+	return chatObject{ID: "chatcmpl-" + a.chat.id(), Object: kind, Created: 1700000000, Model: a.chat.Model, Choices: choices}
 }
 
 // chunk is an event of a stream. Who asked for usage gets a null in each but

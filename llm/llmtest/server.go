@@ -198,7 +198,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 	over := false // all went out that was to go out
 	defer func() { s.end(k, !over && !here(r)) }()
 	if api == OpenAI {
-		w.Header().Set("X-Request-Id", fmt.Sprintf("req_%d", c.N))
+		w.Header().Set("X-Request-Id", "req_"+c.id())
 	}
 	fault := s.fault(c, age)
 	if fault != nil && (fault.Answer != nil || fault.storm > 0) {

@@ -115,7 +115,7 @@ func TestCaseL01NoMoney(t *testing.T) {
 	assert.LessOrEqual(t, c.called(), 8, "no more than were in flight when the first came back")
 	for _, rec := range c.journal().Records {
 		for _, a := range rec.Attempts {
-			assert.Equal(t, 1, a.Tries)
+			assert.LessOrEqual(t, a.Tries, 1)
 			for _, try := range a.TryLog {
 				assert.Zero(t, try.PauseWait, "it ends at once: nothing was waited for")
 			}

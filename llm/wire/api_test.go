@@ -113,10 +113,12 @@ func (a api) server(pieces []string) http.HandlerFunc {
 // asJSON sends server-sent pieces under the content type of JSON.
 type asJSON struct{ http.ResponseWriter }
 
-func (a asJSON) Flush() {
-	a.Header().Set("Content-Type", "application/json; charset=UTF-8")
-	a.ResponseWriter.(http.Flusher).Flush()
+func (a asJSON) Write(p []byte) (int, error) {
+	a.Header().Set("Content-Type", "application/json; charset=UTF-8") // before the first byte
+	return a.ResponseWriter.Write(p)
 }
+
+func (a asJSON) Flush() { a.ResponseWriter.(http.Flusher).Flush() }
 
 // seen is what the transport told of a call.
 type seen struct {

@@ -42,6 +42,10 @@ func (c *call) answer(resp *http.Response) {
 		})
 	}
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil {
+		at := time.Since(c.start)
+		for _, cp := range c.captures {
+			cp.update(func(g *Captured) { g.End = at })
+		}
 		return // the body of an upgraded connection is also written to
 	}
 	w := NewWatch(c.method, c.path, resp.Header)
@@ -70,6 +74,10 @@ func (c *call) fail(err error) {
 // end reports a call whose body ended; said is the beginning of a failed
 // answer's.
 func (c *call) end(s WatchState, at time.Duration, err error, said []byte) {
+	if n := len(s.Chunks); n > 0 {
+		at = max(at, s.Chunks[n-1]) // a token's time is never 0, and where no time passes the end's is
+	}
+	at = max(at, s.FirstToken)
 	for _, cp := range c.captures {
 		cp.update(func(g *Captured) {
 			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed && !s.Cut
@@ -91,7 +99,8 @@ func (c *call) logCall(s WatchState, at time.Duration, err error, said []byte) {
 		limits := RateLimits(c.header, now)
 		llm.LogCall(c.ctx, llm.Call{
 			Response: llm.Response{
-				Finish: finishReason(c.mask(s.Finish)), Usage: s.Usage, CostUSD: s.CostUSD, Model: c.mask(s.Model), ID: c.mask(s.ID),
+				Finish: finishReason(shown(s.Finish, c.secrets)), Usage: s.Usage, CostUSD: s.CostUSD,
+				Model: shown(s.Model, c.secrets), ID: shown(s.ID, c.secrets),
 				Timing:   llm.Timing{Start: c.start, FirstToken: s.FirstToken, Total: at},
 				Replayed: c.replayed, Chunks: s.Chunks, RateLimit: limits, Warnings: maskAll(s.Warnings, c.secrets),
 			},
@@ -106,9 +115,6 @@ func (c *call) redirected() bool {
 	return c.status >= 300 && c.status < 400 && c.header.Get("Location") != ""
 }
 
-// mask removes the call's secrets from what a server named.
-func (c *call) mask(s string) string { return string(maskBytes([]byte(s), c.secrets)) }
-
 // failure is the error that a logged call ended with, nil for a good one.
 func (c *call) failure(s WatchState, err error, said []byte, limits *llm.RateLimit, now time.Time) error {
 	var le *llm.Error
@@ -119,6 +125,10 @@ func (c *call) failure(s WatchState, err error, said []byte, limits *llm.RateLim
 	switch {
 	case c.status >= 300:
 		c.refused(e, c.status, said, now)
+	case err != nil && c.ctx.Err() != nil:
+		// Whatever broke first, the context's end is why; its cause may be
+		// an error of the caller's own.
+		e.Kind, e.Err = llm.KindOf(c.ctx.Err()), err
 	case err != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)):
 		e.Kind, e.Err = llm.KindOf(err), err
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -84,8 +84,9 @@ func (c *Capture) Get() Captured {
 	g.Header, g.Chunks = g.Header.Clone(), slices.Clone(g.Chunks)
 	g.Body = maskBytes(g.Body, c.secrets)
 	g.Request = maskBytes(g.Request, c.secrets)
-	for _, s := range []*string{&g.URL, &g.Model, &g.ID, &g.Finish} {
-		*s = string(maskBytes([]byte(*s), c.secrets))
+	g.URL = string(maskBytes([]byte(g.URL), c.secrets))
+	for _, s := range []*string{&g.Model, &g.ID, &g.Finish} {
+		*s = shown(*s, c.secrets)
 	}
 	g.Warnings = maskAll(g.Warnings, c.secrets)
 	for _, vs := range g.Header {

@@ -4,22 +4,25 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
+
+	"github.com/goevals/evals/llm/internal/jsonlist"
 )
 
 // chunk is the union of what the APIs put into one event or body, as far as
 // the transport needs it. Fields that differ in type between providers stay
 // raw.
 type chunk struct {
-	ID           string            `json:"id"`
-	ResponseID   string            `json:"responseId"`
-	Model        string            `json:"model"`
-	ModelVersion string            `json:"modelVersion"`
-	Type         string            `json:"type"`
-	Object       string            `json:"object"`
-	Choices      []chunkChoice     `json:"choices"`
-	Candidates   []geminiCandidate `json:"candidates"`
+	ID           string                         `json:"id"`
+	ResponseID   string                         `json:"responseId"`
+	Model        string                         `json:"model"`
+	ModelVersion string                         `json:"modelVersion"`
+	Type         string                         `json:"type"`
+	Object       string                         `json:"object"`
+	Choices      jsonlist.List[chunkChoice]     `json:"choices"`
+	Candidates   jsonlist.List[geminiCandidate] `json:"candidates"`
 	Feedback     struct {
 		BlockReason string `json:"blockReason"`
 	} `json:"promptFeedback"`
@@ -52,7 +55,7 @@ type geminiCandidate struct {
 	Index        int    `json:"index"`
 	FinishReason string `json:"finishReason"`
 	Content      struct {
-		Parts []map[string]json.RawMessage `json:"parts"`
+		Parts jsonlist.List[map[string]json.RawMessage] `json:"parts"`
 	} `json:"content"`
 }
 
@@ -88,7 +91,7 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 		w.choice(ca.Index, ca.FinishReason)
 	}
 	if c.Feedback.BlockReason != "" {
-		w.s.Answer, w.s.Finish = true, short(c.Feedback.BlockReason)
+		w.s.Answer, w.s.Finish = true, named(c.Feedback.BlockReason)
 		w.done(at)
 	}
 	w.typed(c, data, at)
@@ -130,42 +133,50 @@ func (w *Watch) token(at time.Duration) {
 func (w *Watch) identify(c chunk) {
 	for _, v := range []string{c.ID, c.ResponseID} {
 		if v != "" && w.s.ID == "" {
-			w.s.ID = short(v)
+			w.s.ID = named(v)
 		}
 	}
 	for _, v := range []string{c.Model, c.ModelVersion} {
 		if v != "" {
-			w.s.Model = short(v)
+			w.s.Model = named(v)
 		}
 	}
 }
 
-// short keeps a server from filling records with a name: no real one is longer.
-func short(s string) string {
-	if len(s) > 256 {
-		return strings.ToValidUTF8(s[:256], "") + "…"
+// maxNamed is the longest name that is kept until its keys are masked, in bytes.
+// What is shown of it is cut after that: half a key would not be found.
+const maxNamed = 64 << 10
+
+// named is a name that a server gave. None is as long as maxNamed, and what
+// were cut off here could end in half a key.
+func named(s string) string {
+	if len(s) > maxNamed {
+		return fmt.Sprintf("(a name of %d bytes)", len(s))
 	}
 	return s
 }
 
-// choice notes that a choice was seen, and its finish reason if it has one.
+// choice notes that a choice was seen, and its finish reason if it has one. Any
+// number of choices may come, so the unfinished ones are counted, not searched
+// for.
 func (w *Watch) choice(index int, reason string) {
 	if w.choices == nil {
 		w.choices = map[int]bool{}
 	}
-	if reason == "" {
-		if _, ok := w.choices[index]; !ok {
-			w.choices[index] = false
-		}
-	} else {
-		w.choices[index], w.s.Finish = true, short(reason)
+	finished, seen := w.choices[index]
+	if !seen {
+		w.open++
 	}
-	for _, finished := range w.choices {
+	if reason != "" {
+		w.s.Finish = named(reason)
 		if !finished {
-			return
+			w.open--
 		}
 	}
-	w.s.Done = true
+	w.choices[index] = finished || reason != ""
+	if w.open == 0 {
+		w.s.Done = true
+	}
 }
 
 // typed reads the events and bodies of APIs that name them: OpenAI's responses
@@ -221,7 +232,7 @@ func (w *Watch) whole(c chunk) {
 
 func (w *Watch) finish(reason string) {
 	if reason != "" {
-		w.s.Finish = short(reason)
+		w.s.Finish = named(reason)
 	}
 }
 

@@ -161,11 +161,16 @@ func (s *splitter) endLine(line []byte, emit func(Event)) {
 	}
 }
 
+// maxJoined is how many events may come as one: more would be in memory all at
+// once, and be read before anybody could give the call up.
+const maxJoined = 4096
+
 // emitAll emits ev. Some servers put single line ends between events; their
 // data then comes joined, which is told from one document over several lines
 // by its not being JSON.
 func emitAll(ev Event, emit func(Event)) {
-	if bytes.IndexByte(ev.Data, '\n') < 0 || json.Valid(ev.Data) {
+	n := bytes.Count(ev.Data, []byte("\n"))
+	if n == 0 || n >= maxJoined || json.Valid(ev.Data) {
 		emit(ev)
 		return
 	}

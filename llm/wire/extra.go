@@ -13,7 +13,7 @@ import (
 func mergeExtra(body []byte, extra map[string]json.RawMessage) ([]byte, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("wire: extra fields need a request whose body is a JSON object; this one begins with %.40q", body)
+		return nil, fmt.Errorf("wire: extra fields need a request whose body is a JSON object; this one has %d bytes and begins with %.1q", len(body), body)
 	}
 	if err := checkExtra(extra); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func mergeExtra(body []byte, extra map[string]json.RawMessage) ([]byte, error) {
 func checkExtra(extra map[string]json.RawMessage) error {
 	for name, v := range extra {
 		if v != nil && !json.Valid(v) {
-			return fmt.Errorf("wire: the extra field %q is not JSON: %.80q", name, v)
+			return fmt.Errorf("wire: the extra field %q is not JSON: its %d bytes begin with %.1q", name, len(v), v)
 		}
 	}
 	return nil

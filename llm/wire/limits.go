@@ -153,6 +153,10 @@ func tightest(ws []llm.Window) llm.Window {
 // limit=100, remaining=50, reset=5 (draft 7) and "name";r=50;t=5 with the
 // limit in RateLimit-Policy: "name";q=100;w=60 (draft 8 and later).
 func structuredLimits(h http.Header, now time.Time) (out []llm.Window) {
+	limits := map[string]string{} // of a policy's name
+	for _, p := range items(h.Values("Ratelimit-Policy")) {
+		limits[p.name] = p.params["q"]
+	}
 	var flat llm.Window
 	for _, item := range items(h.Values("Ratelimit")) {
 		name, params := item.name, item.params
@@ -163,10 +167,8 @@ func structuredLimits(h http.Header, now time.Time) (out []llm.Window) {
 		var w llm.Window
 		set(&w, "remaining", params["r"], now)
 		set(&w, "reset", params["t"], now)
-		for _, p := range items(h.Values("Ratelimit-Policy")) {
-			if p.name == name && w != (llm.Window{}) {
-				set(&w, "limit", p.params["q"], now)
-			}
+		if w != (llm.Window{}) {
+			set(&w, "limit", limits[name], now)
 		}
 		out = append(out, limited(w))
 	}
@@ -195,6 +197,10 @@ func set(w *llm.Window, field, v string, now time.Time) {
 	}
 }
 
+// maxLimitLines is how many lines of a header are read: it is read with every
+// call, and may be megabytes long.
+const maxLimitLines = 16
+
 // An item is one of a structured header's list: name;key=value;key=value.
 type item struct {
 	name   string
@@ -204,7 +210,7 @@ type item struct {
 // items splits a header's values. Commas and semicolons in quotes do not split;
 // such names are a server's own and are compared as they stand.
 func items(values []string) (out []item) {
-	for _, v := range values {
+	for _, v := range values[:min(len(values), maxLimitLines)] {
 		if len(v) > 4<<10 {
 			continue // no limit takes that long to say
 		}

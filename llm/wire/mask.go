@@ -19,9 +19,13 @@ const minSecret = 8
 // secretHeaders and secretEndings say which headers hold keys. Endings catch
 // the headers that gateways invent: X-Acme-Api-Key, X-Acme-Token.
 var (
-	secretHeaders = []string{"Authorization", "Proxy-Authorization", "Cookie"}
-	secretEndings = []string{"api-key", "apikey", "-token", "-secret", "subscription-key", "auth-key"}
+	secretHeaders = []string{"Cookie"}
+	secretEndings = []string{"authorization", "-auth", "api-key", "apikey", "-token", "-secret", "subscription-key", "auth-key", "access-key", "functions-key"}
 )
+
+// authSchemes are words that stand before a key in its header. Behind any other
+// word and a space the word is taken for a part of the key.
+var authSchemes = []string{"Bearer", "Basic", "Token", "Key", "ApiKey", "Api-Key", "Digest", "Negotiate"}
 
 var secretParams = []string{"key", "api_key", "api-key", "apikey", "access_token", "token", "client_secret", "subscription-key", "x-amz-security-token", "x-amz-signature", "sig"}
 
@@ -102,9 +106,11 @@ func maskBytes(b []byte, secrets []string) []byte {
 
 // Secrets are the values of a request that must not be shown or stored: what
 // stands in its authorization, cookie and key headers (the scheme removed, a
-// basic password decoded), in the key parameters of its query and in its URL's
-// password. A key header is one whose name ends like X-Api-Key, X-Auth-Token or
-// Ocp-Apim-Subscription-Key. Values of fewer than 8 bytes are not secrets.
+// basic password decoded, a cookie's value by itself too), in the key parameters
+// of its query and in its URL's password. A key header is one whose name ends
+// like X-Api-Key, X-Auth-Token or Ocp-Apim-Subscription-Key. Values of fewer
+// than 8 bytes are not secrets. Longer ones come first, since a shorter one may
+// be part of them.
 func Secrets(req *http.Request) []string {
 	var out []string
 	add := func(v string) {
@@ -113,38 +119,50 @@ func Secrets(req *http.Request) []string {
 		}
 	}
 	for h, vs := range req.Header {
-		if !isSecretHeader(h) {
-			continue
-		}
 		for _, v := range vs {
-			scheme, rest, ok := strings.Cut(v, " ")
-			if !ok || strings.EqualFold(h, "Cookie") {
+			switch {
+			case !isSecretHeader(h):
+			case strings.EqualFold(h, "Cookie"):
 				add(v)
-				continue
+				for pair := range strings.SplitSeq(v, ";") {
+					_, value, _ := strings.Cut(pair, "=")
+					add(value)
+				}
+			default:
+				addKey(add, v)
 			}
-			add(rest)
-			if strings.EqualFold(scheme, "Basic") {
-				if dec, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest)); err == nil {
-					_, pw, _ := strings.Cut(string(dec), ":")
-					add(pw)
+		}
+	}
+	if req.URL != nil {
+		for k, vs := range req.URL.Query() {
+			for _, v := range vs {
+				if IsSecretParam(k) {
+					add(v)
 				}
 			}
 		}
-	}
-	if req.URL == nil {
-		return out
-	}
-	for k, vs := range req.URL.Query() {
-		if IsSecretParam(k) {
-			for _, v := range vs {
-				add(v)
-			}
+		if pw, ok := req.URL.User.Password(); ok {
+			add(pw)
 		}
 	}
-	if pw, ok := req.URL.User.Password(); ok {
-		add(pw)
-	}
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
 	return out
+}
+
+// addKey adds what stands in a key's header.
+func addKey(add func(string), v string) {
+	scheme, rest, ok := strings.Cut(strings.TrimSpace(v), " ")
+	isScheme := slices.ContainsFunc(authSchemes, func(s string) bool { return strings.EqualFold(s, scheme) })
+	if !ok || !isScheme {
+		add(v)
+	}
+	add(rest)
+	if strings.EqualFold(scheme, "Basic") {
+		if dec, err := base64.StdEncoding.DecodeString(strings.TrimSpace(rest)); err == nil {
+			_, pw, _ := strings.Cut(string(dec), ":")
+			add(pw)
+		}
+	}
 }
 
 func isSecretHeader(name string) bool {
@@ -152,13 +170,26 @@ func isSecretHeader(name string) bool {
 		slices.ContainsFunc(secretEndings, func(e string) bool { return strings.HasSuffix(strings.ToLower(name), e) })
 }
 
-// maskAll masks texts for people.
+// maskAll masks texts for people, and cuts them.
 func maskAll(texts, secrets []string) []string {
 	var out []string
 	for _, s := range texts {
-		out = append(out, Mask(s, secrets...))
+		out = append(out, cutText(Mask(s, secrets...), maxErrorText))
 	}
 	return out
+}
+
+// maxShown is how much of a name is shown, in bytes: no real one is longer.
+const maxShown = 256
+
+// shown is a name that a server gave, without secrets, cut after they are
+// masked.
+func shown(name string, secrets []string) string {
+	s := strings.ToValidUTF8(string(maskBytes([]byte(name), secrets)), "\uFFFD")
+	if len(s) > maxShown {
+		return strings.ToValidUTF8(s[:maxShown], "") + "…"
+	}
+	return s
 }
 
 // IsSecretParam reports whether a query parameter of this name holds a key.

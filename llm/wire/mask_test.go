@@ -31,6 +31,13 @@ func TestMask(t *testing.T) {
 		{"JSON in JSON", `{"k":"{\"k\":\"a\\\"b\"}"}`, `a"b`, `{"k":"{\"k\":\"[masked]\"}"}`},
 		{"URL in a URL", `next=%3Fkey%3Daaaa%252Fbbbb&x`, `aaaa/bbbb`, `next=%3Fkey%3D[masked]&x`},
 		{"small digits", `x=aaaa%2fbbbb&x`, `aaaa/bbbb`, `x=[masked]&x`},
+		{"Python", `{"k":"aaaa\u00e9\ud83d\ude00bbb"}`, `aaaaé😀bbb`, `{"k":"[masked]"}`},
+		{"Python in JSON", `{"k":"{\"k\":\"aaaa\\u00e9bbb\"}"}`, `aaaaébbb`, `{"k":"{\"k\":\"[masked]\"}"}`},
+		{".NET beyond ASCII", `{"k":"aaaa\u00E9\u002Bbbb"}`, `aaaaé+bbb`, `{"k":"[masked]"}`},
+		{"Latin-1", `{"k":"aaaaÃ©bbb"}`, `aaaaébbb`, `{"k":"[masked]"}`},
+		{"Latin-1 in ASCII", `{"k":"aaaa\u00c3\u00a9bbb"}`, `aaaaébbb`, `{"k":"[masked]"}`},
+		{"page", `<b>aaaa&lt;&amp;&#34;&#39;bbb</b>`, `aaaa<&"'bbb`, `<b>[masked]</b>`},
+		{"Python's page", `<b>aaaa&lt;&amp;&quot;&#x27;bbb</b>`, `aaaa<&"'bbb`, `<b>[masked]</b>`},
 		{"bearer unknown", "Authorization: Bearer abc.def-ghi", "", "Authorization: Bearer [masked]"},
 		{"parameter unknown", "https://h/x?key=zzz&b=1", "", "https://h/x?key=[masked]&b=1"},
 		{"parameter in JSON", `"https://h/x?a=1\u0026key=zzz\u0026b=1"`, "", `"https://h/x?a=1\u0026key=[masked]\u0026b=1"`},
@@ -122,6 +129,31 @@ func TestSecrets(t *testing.T) {
 	}
 	assert.NotContains(t, got, "harmless")
 	assert.NotContains(t, got, "x", "a placeholder stands in any text")
+}
+
+// TestSecretsOfOneHeader: no part of a key is left beside what is masked.
+func TestSecretsOfOneHeader(t *testing.T) {
+	rows := []struct {
+		name, reason, header, value string
+		want                        []string
+	}{
+		{"space", "a part of the key", "X-Api-Key", "topsecret and the rest", []string{"topsecret and the rest", "and the rest"}},
+		{"space at the end", "what is behind it is no secret by itself", "X-Api-Key", "topsecret xy", []string{"topsecret xy"}},
+		{"scheme", "no part of the key", "Authorization", "Bearer topsecret", []string{"topsecret"}},
+		{"key of words", "", "Authorization", "Bearer topsecret xy", []string{"topsecret xy"}},
+		{"no scheme", "", "Authorization", "topsecret xy", []string{"topsecret xy"}},
+		{"scheme in a key's header", "gateways want it", "X-Acme-Token", "token topsecret", []string{"topsecret"}},
+		{"gateway", "", "Cf-Aig-Authorization", "Bearer topsecret", []string{"topsecret"}},
+		{"observer", "", "Helicone-Auth", "Bearer topsecret", []string{"topsecret"}},
+		{"cookie", "its value stands alone elsewhere", "Cookie", "a=1; session=topsecret", []string{"a=1; session=topsecret", "topsecret"}},
+		{"spaces around", "nobody sends them back", "Api-Key", "  topsecret ", []string{"topsecret"}},
+		{"no key", "", "Idempotency-Key", "harmless-value", nil},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			assert.Equal(t, r.want, wire.Secrets(&http.Request{Header: http.Header{r.header: {r.value}}}), r.reason)
+		})
+	}
 }
 
 func TestMaskError(t *testing.T) {

@@ -9,13 +9,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // Spellings are the ways in which a secret may stand in a text: as it is,
 // escaped for a URL (once or twice, with large or small digits), escaped for a
-// JSON string (quotes, slashes, and whatever encoders write as \u0026), and in
-// base64, wherever it begins in what was encoded (its middle: what it begins
-// and ends with depends on its neighbours). It is empty for "".
+// JSON string (quotes, slashes, and whatever encoders write as \u0026, all but
+// ASCII included), escaped for HTML, read as Latin-1 by a server that takes
+// headers for that, and in base64, wherever it begins in what was encoded (its
+// middle: what it begins and ends with depends on its neighbours). It is empty
+// for "".
 func Spellings(secret string) []string { return slices.Clone(spellings(secret)) }
 
 // known keeps the spellings of the last secrets: the same few keys are masked
@@ -50,7 +54,11 @@ func spell(secret string) []string {
 		forms = append(forms, e, smallDigits(e), url.QueryEscape(e))
 	}
 	forms = append(forms, jsonForms(secret)...)
+	forms = append(forms, htmlForms(secret)...)
 	forms = append(forms, base64Forms(secret)...)
+	if latin := asLatin1(secret); latin != secret {
+		forms = append(append(forms, latin, url.QueryEscape(latin)), jsonForms(latin)...)
+	}
 	slices.Sort(forms)
 	forms = slices.Compact(forms)
 	// Longer spellings first: a short one may be part of a long one.
@@ -91,11 +99,51 @@ func jsonForms(secret string) []string {
 	inJSON := func(s string) string { // a JSON text in a JSON string
 		return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s)
 	}
-	return []string{
+	forms := []string{
 		text, html(text), strings.ReplaceAll(text, "/", `\/`), strings.ReplaceAll(html(text), "/", `\/`),
 		strings.NewReplacer(small...).Replace(text), strings.NewReplacer(large...).Replace(text),
-		inJSON(text), inJSON(html(text)),
 	}
+	for _, f := range forms { // Python's and PHP's write nothing but ASCII
+		forms = append(forms, onlyASCII(f, `\u%04x`), onlyASCII(f, `\u%04X`))
+	}
+	for _, f := range forms {
+		forms = append(forms, inJSON(f))
+	}
+	return forms
+}
+
+// onlyASCII writes all other characters by their numbers in UTF-16.
+func onlyASCII(s, format string) string {
+	var b strings.Builder
+	for _, c := range s {
+		if c < utf8.RuneSelf {
+			b.WriteRune(c)
+			continue
+		}
+		for _, u := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&b, format, u)
+		}
+	}
+	return b.String()
+}
+
+// htmlForms are a text as pages hold it: this language's, Python's and XML's.
+func htmlForms(secret string) []string {
+	base := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(secret)
+	forms := []string{base}
+	for _, quotes := range [][2]string{{"&#34;", "&#39;"}, {"&quot;", "&#x27;"}, {"&quot;", "&#39;"}, {"&quot;", "&#039;"}, {"&quot;", "&apos;"}} {
+		forms = append(forms, strings.NewReplacer(`"`, quotes[0], "'", quotes[1]).Replace(base))
+	}
+	return forms
+}
+
+// asLatin1 is a text whose bytes were taken for characters.
+func asLatin1(s string) string {
+	runes := make([]rune, len(s))
+	for i := range len(s) {
+		runes[i] = rune(s[i])
+	}
+	return string(runes)
 }
 
 // base64Forms are the part of a secret's base64 that its neighbours do not

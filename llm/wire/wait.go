@@ -40,8 +40,11 @@ func RetryInfo(body []byte) (wait time.Duration, ok bool) {
 func retryInfo(body []byte, depth int) (wait time.Duration, ok bool) {
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil {
+		if depth >= 2 {
+			return 0, false // each level is read anew: no server nests them
+		}
 		for _, e := range list {
-			if wait, ok := retryInfo(e, depth); ok {
+			if wait, ok := retryInfo(e, depth+1); ok {
 				return wait, true
 			}
 		}

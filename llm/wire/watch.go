@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/jsonlist"
 )
 
 // A Watch reads along in an answer's body and says whether it was a whole
@@ -32,6 +33,7 @@ type Watch struct {
 	ended   bool
 	counts  usageCounts
 	choices map[int]bool // index → finished
+	open    int          // choices that are not finished
 	s       WatchState
 }
 
@@ -61,7 +63,9 @@ type WatchState struct {
 	Error  []byte
 	// Cut says that a plain body ended inside of its JSON value.
 	Cut bool
-	// Finish is the provider's last finish reason as it came.
+	// Finish is the provider's last finish reason as it came. It and the names
+	// below may be long and hold a key that the server sends back: mask them,
+	// then cut them.
 	Finish    string
 	Model, ID string
 	Usage     llm.Usage
@@ -96,7 +100,7 @@ func NewWatch(method, path string, header http.Header) *Watch {
 	encoded := header.Get("Content-Encoding")
 	switch {
 	case encoded != "" && encoded != "identity":
-		w.unread(fmt.Sprintf("the SDK asked for the content encoding %.20q, which is not read along", encoded))
+		w.unread(fmt.Sprintf("the SDK asked for the content encoding %q, which is not read along", named(encoded)))
 	case media == "text/event-stream":
 		w.kind, w.s.Stream = eventBody, true
 	case media == "application/json" || strings.HasSuffix(media, "+json") || w.model && (media == "" || media == "text/plain"):
@@ -105,7 +109,7 @@ func NewWatch(method, path string, header http.Header) *Watch {
 			w.kind = arrayBody
 		}
 	case media != "" && media != "text/html":
-		w.unread(fmt.Sprintf("the content type %.60q is not read along", media))
+		w.unread(fmt.Sprintf("the content type %q is not read along", named(media)))
 	}
 	return w
 }
@@ -208,7 +212,7 @@ func (w *Watch) plain() {
 		w.s.Cut = true
 	case err != nil:
 	case value[0] == '[':
-		var chunks []json.RawMessage
+		var chunks jsonlist.List[json.RawMessage]
 		if json.Unmarshal(value, &chunks) == nil {
 			for _, c := range chunks {
 				w.chunk(c, 0)

@@ -112,10 +112,12 @@ func resumed(t *testing.T, dir string) {
 	assert.Equal(t, 40, after.End.Counts[result.Correct], "the counts are those of an uninterrupted run")
 }
 
-// TestSecondInterrupt: the second SIGINT ends the process at once.
+// TestSecondInterrupt: the second SIGINT ends the process at once. Without, it
+// would end by itself after 7 s: those in flight have their grace, and what
+// ignores its context is waited for.
 func TestSecondInterrupt(t *testing.T) {
 	t.Parallel()
-	c := newChild(t, "ignores its context")
+	c := newChild(t, "ignores its context", "-test.timeout=10m")
 	require.NoError(t, c.cmd.Start())
 	c.await(1)
 	require.NoError(t, c.cmd.Process.Signal(syscall.SIGINT))
@@ -134,10 +136,8 @@ func TestSecondInterrupt(t *testing.T) {
 			}
 		}
 	}()
-	begun := time.Now()
 	_ = c.cmd.Wait()
 	close(gone)
-	assert.Less(t, time.Since(begun), 2*time.Second, "not after the grace of items in flight")
 	status := c.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	assert.True(t, status.Signaled() && status.Signal() == syscall.SIGINT, "%v", c.cmd.ProcessState)
 }

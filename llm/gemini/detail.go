@@ -165,8 +165,12 @@ var (
 
 // quotaKind tells a quota that a run can wait for from one that it cannot: one
 // of a day, or one of nothing at all. Where a minute's quota is used up as
-// well, it is what refused first, and the day's is told when it is over.
+// well, it is what refused first, and the day's is told when it is over. An
+// account that is paid in advance and empty has no code of its own.
 func (d detail) quotaKind(message string) llm.ErrorKind {
+	if strings.Contains(message, prepaid) {
+		return llm.KindBalance
+	}
 	if d.nothing() || d.Daily || len(d.quotas) == 0 && dailyWords.MatchString(message) {
 		return llm.KindQuota
 	}
@@ -202,6 +206,11 @@ func (d detail) quotaName() string {
 	return strings.Join(names, "; ")
 }
 
+// prepaid stands in what is said of an empty account: "Your prepayment credits
+// are depleted. Please go to AI Studio at https://ai.studio/projects to manage
+// your project and billing."
+const prepaid = "prepayment credits"
+
 // hint says what a person can do about it.
 func (d detail) hint(kind llm.ErrorKind, to target) string {
 	switch {
@@ -213,6 +222,8 @@ func (d detail) hint(kind llm.ErrorKind, to target) string {
 		if name := d.quotaName(); name != "" {
 			return "used up for now: " + name
 		}
+	case kind == llm.KindBalance && strings.Contains(strings.ToLower(d.Message), prepaid):
+		return "top up the credits of the key's project in AI Studio"
 	case kind == llm.KindBalance:
 		return "enable billing for the key's project"
 	case kind == llm.KindAuth && strings.Contains(strings.ToLower(d.Message), "location is not supported"):

@@ -94,6 +94,7 @@ func TestKinds(t *testing.T) {
 		{"429", "", failed(429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."), 429, llm.KindRateLimit, ""},
 		{"429 on Vertex AI", "shared capacity", failed(429, "RESOURCE_EXHAUSTED", "Resource exhausted. Please try again later."), 429, llm.KindRateLimit, ""},
 		{"429 in billing's words", "they stand in every one", failed(429, "RESOURCE_EXHAUSTED", exhausted), 429, llm.KindRateLimit, ""},
+		{"L01 prepaid", "an empty account; no wait heals it", failed(429, "RESOURCE_EXHAUSTED", "Your prepayment credits are depleted. Please go to AI Studio at https://ai.studio/projects to manage your project and billing."), 429, llm.KindBalance, "top up"},
 		{"429 without a body", "", ``, 429, llm.KindRateLimit, ""},
 		{"429 HTML", "", `<html>slow down</html>`, 429, llm.KindRateLimit, ""},
 		{"429 that says 400", "the status is the wire's", failed(400, "INVALID_ARGUMENT", "m"), 429, llm.KindRateLimit, ""},

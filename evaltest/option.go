@@ -183,11 +183,8 @@ func checkCost(usd string) error {
 	if usd == "" {
 		return errors.New(`want US dollars as a decimal, such as "2.50"`)
 	}
-	_, err := call.NewBudget(call.Caps{MaxUSD: usd, Price: noPrice})
-	return err
+	return call.Caps{MaxUSD: usd}.Check()
 }
-
-func noPrice(llm.Response) (string, bool) { return "", false }
 
 // MaxTokens is the most tokens that the run may take, input and output
 // together, at least 1; for the rest see [MaxCost]. EVALTEST_MAX_TOKENS,

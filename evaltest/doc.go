@@ -21,7 +21,8 @@
 //     model and a prompt, [StrategyFunc] for anything else. A strategy reports
 //     failure as an error; it must not use the test's T.
 //  3. Call [Run] with a [Grader]. Without [MinAccuracy] each item is an
-//     assertion; with it, the gate decides over all.
+//     assertion; with it, the gate decides over all. Where a provider answers,
+//     [Scope] says what your account allows and [MaxCost] what may be spent.
 //  4. Run it: go test -v -run TestSupport. A failing item prints the -run that
 //     runs it alone. The journal's path stands in the summary.
 //  5. Go on with a run that was cut short: -evaltest.resume. Run what failed

@@ -113,7 +113,8 @@ func (s *sum[T]) miss(answered bool) {
 func (s *sum[T]) blindly() bool { return s.n == 0 && s.blind >= blindMost }
 
 // NewBudget returns a Budget with nothing spent. The error names the field and
-// the value of a cap that cannot be meant.
+// the value of a cap that cannot be meant: it may come from a flag, so it is no
+// panic.
 func NewBudget(c Caps) (*Budget, error) {
 	if err := c.Check(); err != nil {
 		return nil, err

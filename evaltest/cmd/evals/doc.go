@@ -75,5 +75,7 @@
 //	evals show latest
 //
 // Latest is the newest journal under the folder that -journal names, or the
-// environment variable EVALTEST_DIR, or in the user's cache folder.
+// environment variable EVALTEST_DIR, or in the user's cache folder. With
+// -failures it also lists answers that are not correct, and of each that took
+// several calls what became of every one and what it waited for.
 package main

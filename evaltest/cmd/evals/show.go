@@ -31,7 +31,7 @@ Examples:
 
 func setupShow(p *program, fs *flag.FlagSet) func([]string) error {
 	dir := fs.String("journal", "", "look for the latest journal under `DIR` (default: EVALTEST_DIR, else the user's cache folder)")
-	failures := fs.Int("failures", 0, "also list the first `N` answers that are not correct; -1 lists all")
+	failures := fs.Int("failures", 0, "also list the first `N` answers that are not correct, each with its calls if there were several; -1 lists all")
 	return func(args []string) error {
 		switch {
 		case len(args) == 0:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 // Ask answers an item with one call of m; prompt makes the request and must be
@@ -36,6 +37,9 @@ var _ Strategy = ask{}
 
 func (s ask) Execute(ctx context.Context, it dataset.Item, _ Attempt) (llm.Response, error) {
 	req := s.prompt(it)
+	if err := call.Announce(ctx, req); err != nil {
+		return llm.Response{}, err
+	}
 	resp, err := s.model.Generate(ctx, req)
 	if err != nil || resp.Finish != llm.FinishStop {
 		return resp, err

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -108,5 +109,24 @@ func TestPauseOfAll(t *testing.T) {
 		require.Len(t, starts, 6)
 		assert.Equal(t, 10*time.Second, starts[1])
 		assert.Less(t, starts[1], starts[5], "a stampede would bring the next rate limit")
+	})
+}
+
+// TestCaseL11Ask: a question larger than the scope's tokens a minute ends its
+// item at once, unsent; the others are asked.
+func TestCaseL11Ask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &llmtest.Model{Reply: func(int, llm.Request) (llm.Response, error) { return llm.Response{Text: "18"}, nil }}
+		c := config(run.Ask(m, func(it dataset.Item) llm.Request {
+			r := llm.Prompt(it.Input)
+			r.MaxOutputTokens = new(int64(100))
+			return r
+		}))
+		c.Scope = call.NewScope(call.Limits{TPM: 10_000})
+		rec := c.Item(t.Context(), dataset.Item{ID: "long", Input: strings.Repeat("four", 11_900), Target: "18"}, 0)
+		assert.Equal(t, result.Errored, rec.Outcome)
+		assert.Contains(t, rec.Error.Message, "request needs 12000 tokens, limit 10000/min")
+		assert.Zero(t, m.Calls())
+		assert.Equal(t, result.Correct, must(t, c.Item(t.Context(), eggs, 0)).Outcome)
 	})
 }

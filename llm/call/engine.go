@@ -68,17 +68,24 @@ func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
 	// A try of the same scope further out has leave for one call already:
 	// this one. To ask again would count it twice, and wait for ever where
 	// one call at a time is allowed.
+	var waited Waits
 	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
 		if outer.scope == e.scope {
 			if g := outer.grant.Swap(nil); g != nil {
-				return g, Waits{}, nil
+				waited = outer.waits // for this call, as it turns out
+				if e.tokens <= g.tokens {
+					return g, waited, nil
+				}
+				g.end(outcome{}) // it was given for less
+				break
 			}
 		}
 	}
 	if hold(ctx) {
 		defer unhold(ctx)
 	}
-	return e.scope.admit(ctx, e.tokens)
+	g, waits, err := e.scope.admit(ctx, e.tokens)
+	return g, waits.plus(waited), err
 }
 
 // refusal is the error of a try that was not admitted. busy is the rate limit
@@ -113,7 +120,7 @@ func (e *unsentError) Unwrap() error { return e.error }
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees.
 func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, err error) {
-	t := &try{scope: e.scope}
+	t := &try{scope: e.scope, waits: waits}
 	t.within(ctx, e.timeout)
 	t.grant.Store(g)
 	crashed := true
@@ -127,6 +134,7 @@ func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc)
 	resp, err = call(t)
 	crashed = false
 	log.Duration = time.Since(log.Start)
+	t.announced(&log)
 	if err != nil {
 		err = t.explain(ctx, e.timeout, err)
 	}
@@ -207,8 +215,10 @@ func noTime(what string, wait, left time.Duration, cause error) error {
 type try struct {
 	Bound
 	scope  *Scope
+	waits  Waits                 // before it
 	grant  atomic.Pointer[grant] // until something settles it
 	logged atomic.Bool           // something inside has logged its own tries
+	news   atomic.Pointer[Try]   // what [Announce] came to
 }
 
 type tryKey struct{}

@@ -61,6 +61,10 @@ type Waits struct {
 // Total is the sum.
 func (w Waits) Total() time.Duration { return w.Pause + w.Limit + w.Slot }
 
+func (w Waits) plus(v Waits) Waits {
+	return Waits{Pause: w.Pause + v.Pause, Limit: w.Limit + v.Limit, Slot: w.Slot + v.Slot}
+}
+
 // begin returns the present time.
 func (s *Scope) begin() time.Duration {
 	if s.epoch.IsZero() {

@@ -42,9 +42,10 @@ type Limits struct {
 	// Estimate says how many tokens a request will take, input and output
 	// together, at least 0; used with TPM, and corrected by what the answer
 	// reports. It must be safe for concurrent use. Default: see
-	// [EstimateTokens]. A [Policy], and with it evaltest.Scope, does not know
-	// what its calls will ask and gives an empty request: calls with long
-	// prompts that begin together may then be refused.
+	// [EstimateTokens]. A [Policy], and with it evaltest.Scope, admits a call
+	// before it is known what it will ask, and gives an empty request: code
+	// with long prompts of its own says what they are with [Announce], as
+	// evaltest.Ask does.
 	Estimate func(llm.Request) int64
 }
 

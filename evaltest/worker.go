@@ -135,6 +135,9 @@ func (r *runner) record(rec *result.Record) error {
 		r.afford() // says why, if it is the run's own budget
 		r.gov.stop(&halt{reason: "budget", text: rec.Error.Message}, -1)
 	}
+	if rec.Outcome == result.NotRun && rec.Error.Kind.Fatal() { // the scope has stopped, perhaps in another test
+		r.gov.stop(&halt{reason: "fail-fast", text: rec.Error.Message}, -1)
+	}
 	if dead := r.fast.Observe(rec); dead != nil {
 		r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, 0)
 	}

@@ -23,11 +23,11 @@ import (
 // through llm/wire are counted; of others only an llm.Response's Usage is
 // known.
 //
-// What an error of f means is read from the HTTP status that it carries, as
-// SDKs' errors do, see call.Classify. A client written by hand does best to
-// return an [llm.Error] with the kind that wire.ErrorKind and the wait that
-// wire.Wait read from the answer: an error of text alone is unknown, so that a
-// server's failure gets no other attempt and a wrong key does not end the run.
+// What an error of f means is said by an [llm.Error] in it, else by the HTTP
+// status that it carries, as SDKs' errors do (see call.Classify of package llm/call), else by how
+// the last call that f made through llm/wire failed. Of an application whose
+// calls are not seen and whose errors are text alone nothing is known: a
+// server's failure gets no other attempt, and a wrong key does not end the run.
 func App[In, Out any](f func(context.Context, In) (Out, error)) Strategy {
 	if f == nil {
 		panic("evaltest/run.App: the function is nil")

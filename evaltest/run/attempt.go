@@ -110,19 +110,28 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	}
 	resp, err := o.c.policy(o.c.scope()).Do(call.WithTries(llm.WithCallLog(ctx, log), physical), func(ctx context.Context) (resp llm.Response, err error) {
 		tries++
+		before := 0
+		if tries > 1 {
+			before = len(log.Calls())
+		}
 		err = guard(answering, o.c.Strategy, func() (err error) {
 			resp, err = o.c.Strategy.Execute(ctx, o.item, a)
 			return err
 		})
+		if err != nil {
+			err = attribute(err, log.Calls()[before:])
+		}
 		return resp, err
 	})
 	failure := o.failure(err)
 	calls := log.Calls()
+	all := physical.All()
 	var spent ledger
-	if len(calls) == 0 {
-		spent = o.book(llm.Call{Response: resp, Err: err})
-	} else {
+	switch {
+	case len(calls) > 0:
 		spent = o.book(calls...)
+	case sent(all):
+		spent = o.book(llm.Call{Response: resp, Err: err})
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -130,7 +139,7 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 		return resp, errAbandoned
 	}
 	o.endAttempt(resp, err, failure, calls, spent)
-	logTries(&o.rec.Attempts[len(o.rec.Attempts)-1], tries, physical.All())
+	logTries(&o.rec.Attempts[len(o.rec.Attempts)-1], tries, all)
 	return resp, err
 }
 
@@ -192,6 +201,8 @@ func (o *one) settle(ctx context.Context, n int, resp llm.Response, err error) c
 		o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up in attempt %d: %w", o.c.itemTimeout(), n, err))
 	case kind == llm.KindUnusable:
 		return o.unusable(n, err)
+	case errors.Is(err, call.ErrStopped):
+		o.stopped(fmt.Sprintf("in attempt %d", n), err)
 	case err != nil:
 		o.fail(kind, err)
 		// A rate limit here has used up its own tries; it never advances the

@@ -31,3 +31,13 @@ func logTries(a *result.Attempt, executed int, tries []call.Try) {
 		a.TryLog = append(a.TryLog, kept)
 	}
 }
+
+// sent reports whether any of an attempt's calls was made.
+func sent(tries []call.Try) bool {
+	for i := range tries {
+		if !tries[i].Unsent {
+			return true
+		}
+	}
+	return len(tries) == 0
+}

@@ -120,7 +120,7 @@ func (s *Scope) overlong(deadline, now time.Duration) error {
 		return nil
 	}
 	if most := maxWaitOr(s.limits.MaxWait); p.asked > 0 && left > most {
-		return fmt.Errorf("%w: the server asked for %v%s, and the most is %v (MaxWait): %w",
+		return fmt.Errorf("%w: the server asked for %v%s, and the most is %v (call.Limits.MaxWait): %w",
 			ErrTooLong, shortly(p.asked), remains(p.asked, left), most, p.err)
 	}
 	if p.until < deadline {

@@ -209,9 +209,9 @@ func TestCaseL03(t *testing.T) {
 		{"1.5", 1.5, 0, 0, 1500 * time.Millisecond, nil, ""},
 		{"60", 60, 0, 0, time.Minute, nil, ""},
 		{"60 is not more than 60", 60, time.Minute, 0, time.Minute, nil, ""},
-		{"61 is", 61, time.Minute, 0, 0, ErrTooLong, "the server asked for 1m1s, and the most is 1m0s (MaxWait)"},
+		{"61 is", 61, time.Minute, 0, 0, ErrTooLong, "the server asked for 1m1s, and the most is 1m0s (call.Limits.MaxWait)"},
 		{"120", 120, 0, 0, 2 * time.Minute, nil, ""},
-		{"600", 600, 0, 0, 0, ErrTooLong, "the server asked for 10m0s, and the most is 2m0s (MaxWait)"},
+		{"600", 600, 0, 0, 0, ErrTooLong, "the server asked for 10m0s, and the most is 2m0s (call.Limits.MaxWait)"},
 		{"3600", 3600, 0, 0, 0, ErrTooLong, "the server asked for 1h0m0s"},
 		{"3600, allowed", 3600, time.Hour, 0, time.Hour, nil, ""},
 		{"60, beyond the deadline", 60, 0, 59 * time.Second, 0, ErrNoTime, "the server asked for 1m0s, and this call has 59s"},
@@ -282,7 +282,7 @@ func TestCaseL03Everybody(t *testing.T) {
 		time.Sleep(time.Minute)
 		wait(time.Hour, ErrTooLong, 62*time.Second)
 		_, _, err := s.admit(t.Context(), 0)
-		assert.ErrorContains(t, err, "the server asked for 10m0s, 9m0s are left, and the most is 2m0s (MaxWait)")
+		assert.ErrorContains(t, err, "the server asked for 10m0s, 9m0s are left, and the most is 2m0s (call.Limits.MaxWait)")
 		time.Sleep(8 * time.Minute) // 60 s are left, which is no longer too long
 		wait(time.Hour, nil, 602*time.Second)
 		wg.Wait()

@@ -139,7 +139,7 @@ func TestShareWords(t *testing.T) {
 		for _, s := range []*Scope{b, c, b} {
 			_, _, err := s.admit(t.Context(), 0)
 			assert.ErrorIs(t, err, ErrTooLong)
-			assert.EqualError(t, err, "call: the provider asks to wait too long: the server asked for 10m0s, 9m59s are left, and the most is 2m0s (MaxWait): "+
+			assert.EqualError(t, err, "call: the provider asks to wait too long: the server asked for 10m0s, 9m59s are left, and the most is 2m0s (call.Limits.MaxWait): "+
 				"rate_limit: another process met: openai: rate_limit (HTTP 429): too much for [masked]")
 			assert.Equal(t, llm.KindRateLimit, llm.KindOf(err))
 		}

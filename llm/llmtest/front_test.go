@@ -2,7 +2,9 @@ package llmtest_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -107,6 +109,42 @@ func TestPathsAndBodies(t *testing.T) {
 	assert.Equal(t, "/openai/deployments/gpt-d/chat/completions", got.Path)
 }
 
+// TestSystemMessagesAreOne: Gemini has one system instruction, OpenAI as many
+// messages as are sent, and a role of its own for them; it is the same call.
+func TestSystemMessagesAreOne(t *testing.T) {
+	var tries []int
+	s := &llmtest.Server{Reply: func(c llmtest.Chat) llmtest.Reply { tries = append(tries, c.Try); return llmtest.Reply{} }}
+	do(t, s.Client(), "http://fake/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"A"},{"role":"developer","content":"B"},{"role":"user","content":"q"}]}`)
+	do(t, s.Client(), "http://fake/v1beta/models/m:generateContent", `{"systemInstruction":{"parts":[{"text":"A"},{"text":"B"}]},`+geminiBody[1:])
+	do(t, s.Client(), "http://fake/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"AB"},{"role":"assistant","content":"q"}]}`)
+	do(t, s.Client(), "http://fake/v1/chat/completions", `{"model":"m","messages":[{"role":"system","content":"ABq"}]}`)
+	assert.Equal(t, []int{1, 2, 1, 1}, tries)
+}
+
+// TestIDs: an answer's id is its call's own, and the same in each run, whatever
+// the order of arrival.
+func TestIDs(t *testing.T) {
+	run := func(texts ...string) (ids []string) {
+		s := new(llmtest.Server)
+		for _, text := range texts {
+			resp, err := ask(t.Context(), s.Client(), llmtest.OpenAI, false, text)
+			require.NoError(t, err)
+			var o struct {
+				ID string `json:"id"`
+			}
+			require.NoError(t, json.NewDecoder(resp.Body).Decode(&o))
+			resp.Body.Close()
+			assert.Equal(t, strings.Replace(o.ID, "chatcmpl-", "req_", 1), resp.Header.Get("X-Request-Id"))
+			ids = append(ids, o.ID)
+		}
+		return ids
+	}
+	a := run("a", "b", "a")
+	b := run("b", "a", "a")
+	assert.Equal(t, []string{a[1], a[0], a[2]}, b)
+	assert.Len(t, map[string]bool{a[0]: true, a[1]: true, a[2]: true}, 3)
+}
+
 // TestSameCallIsOneTryByEachAPI: what is asked is what counts, not how.
 func TestSameCallIsOneTryByEachAPI(t *testing.T) {
 	var tries []int
@@ -129,6 +167,21 @@ func TestCapOutput(t *testing.T) {
 	assert.Contains(t, body, `"MAX_TOKENS"`)
 	_, body = do(t, s.Client(), "http://fake/v1/chat/completions", openAIBody)
 	assert.Contains(t, body, `"content":"one two three"`)
+}
+
+// TestCapOutputOfTokensOfOwn: what is cut is never more than was asked for, by
+// the server's own count.
+func TestCapOutputOfTokensOfOwn(t *testing.T) {
+	s := &llmtest.Server{
+		CapOutput: true, Tokens: func(s string) int { return 3 * llmtest.CountWords(s) },
+		Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Reasoning: "x", Text: "one two three"} },
+	}
+	for most, want := range map[int]string{
+		2: `"content":"",`, 3: `"content":"","reasoning_content":"x"`, 8: `"content":"one ","reasoning_content":"x"`, 11: `"content":"one two "`, 12: `"finish_reason":"stop"`,
+	} {
+		_, body := do(t, s.Client(), "http://fake/v1/chat/completions", fmt.Sprintf(`{"max_tokens":%d,%s`, most, openAIBody[1:]))
+		assert.Contains(t, body, want, "at most %d", most)
+	}
 }
 
 // TestTokensAsSaid: usage that a Reply says is told as each API tells it.

@@ -111,13 +111,20 @@ func (s *Server) admit(c Chat, k *ticket, input int) *problem {
 	if l.CountRefused {
 		w.add(now, 0)
 	}
+	var wait time.Duration // until neither limit is in the way
+	if often {
+		wait = w.free(w.count()-l.RPM+1, now)
+	}
+	if much {
+		wait = max(wait, w.freeTokens(w.sum+input-l.TPM, now))
+	}
 	switch {
 	case crowded:
 		return &problem{status: http.StatusTooManyRequests, typ: "requests", code: "rate_limit_exceeded",
 			message:       fmt.Sprintf("Too many concurrent requests: limit %d.", l.Concurrency),
 			geminiMessage: "Resource has been exhausted (e.g. check quota)."} // when one of the others ends, nobody knows
-	case often:
-		return refusal(c, "requests", "requests per min (RPM)", quotaRequestsMinute, l.RPM, w.count(), 1, w.free(w.count()-l.RPM+1, now))
+	case often && (input <= l.TPM || l.TPM == 0):
+		return refusal(c, "requests", "requests per min (RPM)", quotaRequestsMinute, l.RPM, w.count(), 1, wait)
 	case input > l.TPM: // no waiting heals it
 		p := refusal(c, "tokens", "tokens per min (TPM)", quotaTokensMinute, l.TPM, w.sum, input, 0)
 		p.header, p.details = nil, quotaDetails(c.Model, l.TPM, quotaTokensMinute, "")
@@ -125,7 +132,7 @@ func (s *Server) admit(c Chat, k *ticket, input int) *problem {
 		p.geminiMessage = p.message
 		return p
 	}
-	return refusal(c, "tokens", "tokens per min (TPM)", quotaTokensMinute, l.TPM, w.sum, input, w.freeTokens(w.sum+input-l.TPM, now))
+	return refusal(c, "tokens", "tokens per min (TPM)", quotaTokensMinute, l.TPM, w.sum, input, wait)
 }
 
 func refusal(c Chat, typ, what, quota string, limit, used, asked int, wait time.Duration) *problem {

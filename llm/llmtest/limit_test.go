@@ -1,7 +1,13 @@
 package llmtest_test
 
 import (
+	"fmt"
 	"io"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
 )
 
@@ -152,5 +159,125 @@ func TestCountRefused(t *testing.T) {
 		assert.Equal(t, []int{429}, statuses(t, s, "q"))
 		time.Sleep(59 * time.Second)
 		assert.Equal(t, []int{429}, statuses(t, s, "q"), "who knocks waits longer")
+	})
+}
+
+// TestLimitsOfAModelOfTheirOwn: what a server admits, and when it says that one
+// may come back, is what a plain list of the last minute's calls says.
+func TestLimitsOfAModelOfTheirOwn(t *testing.T) {
+	for seed := range uint64(20) {
+		synctest.Test(t, func(t *testing.T) { againstAList(t, seed) })
+	}
+}
+
+func againstAList(t *testing.T, seed uint64) {
+	draw := rand.New(rand.NewPCG(seed, 0))
+	limits := llmtest.Limits{RPM: draw.IntN(20), TPM: draw.IntN(3) * 60, CountRefused: draw.IntN(2) == 0}
+	s := &llmtest.Server{Limits: limits, Reply: func(c llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: llmtest.Words(c.MaxTokens)} }}
+	type call struct {
+		at     time.Time
+		tokens int
+	}
+	var calls []call
+	// fits says whether a call of so many tokens may come at this time.
+	fits := func(at time.Time, input int) bool {
+		n, tokens := 0, 0
+		for _, c := range calls {
+			if at.Sub(c.at) < time.Minute {
+				n++
+				tokens += c.tokens
+			}
+		}
+		return (limits.RPM == 0 || n < limits.RPM) && (limits.TPM == 0 || tokens+input <= limits.TPM)
+	}
+	for range 300 {
+		time.Sleep(time.Duration(draw.ExpFloat64() * 3e9)) // virtual
+		input, output, now := 1+draw.IntN(20), draw.IntN(8), time.Now()
+		want := fits(now, input)
+		body := fmt.Sprintf(`{"model":"m","max_tokens":%d,"messages":[{"role":"user","content":%q}]}`, output, llmtest.Words(input))
+		resp, err := s.Client().Post("http://fake/v1/chat/completions", "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		resp.Body.Close()
+		require.Equal(t, want, resp.StatusCode == 200, "%+v", limits)
+		if want {
+			calls = append(calls, call{now, input + output})
+			continue
+		}
+		if limits.CountRefused {
+			calls = append(calls, call{now, 0})
+		}
+		ms, err := strconv.Atoi(resp.Header.Get("Retry-After-Ms"))
+		require.NoError(t, err)
+		back := now.Add(time.Duration(ms) * time.Millisecond)
+		assert.True(t, fits(back, input), "who comes back when told to gets in, %+v", limits)
+		assert.False(t, fits(back.Add(-2*time.Millisecond), input), "and not before")
+	}
+	assert.Equal(t, 300, s.Counts().Calls)
+}
+
+// TestTokensOfManyAtOnce: no call's tokens are lost where many come at once.
+func TestTokensOfManyAtOnce(t *testing.T) {
+	s := &llmtest.Server{Limits: llmtest.Limits{TPM: 2000}, Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: llmtest.Words(9)} }}
+	var good atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 32 {
+		wg.Go(func() {
+			for j := range 20 {
+				resp, err := ask(t.Context(), s.Client(), llmtest.OpenAI, false, fmt.Sprint(i, "-", j))
+				if assert.NoError(t, err) {
+					resp.Body.Close()
+					good.Add(int64(1 - min(1, resp.StatusCode-200)))
+				}
+			}
+		})
+	}
+	wg.Wait()
+	c := s.Counts()
+	assert.EqualValues(t, c.Billed.Input+c.Billed.Output, c.MinuteTokens)
+	// A call is let in by its one token of input; what came in beside it before
+	// the first had answered is at most one call for each caller.
+	assert.GreaterOrEqual(t, good.Load(), int64(200))
+	assert.Less(t, good.Load(), int64(200+32))
+}
+
+// TestTokensAsSaidCount: tokens that a Reply says count against the limit as
+// they do in the usage.
+func TestTokensAsSaidCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &llmtest.Server{Limits: llmtest.Limits{TPM: 100}, Reply: func(llmtest.Chat) llmtest.Reply {
+			return llmtest.Reply{Text: "a", Tokens: &llm.Usage{Input: 70, Output: 25}}
+		}}
+		assert.Equal(t, []int{200, 429}, statuses(t, s, "q", "one two three four five six"), "95 and 6 do not fit")
+		assert.Equal(t, []int{200}, statuses(t, s, "one two three four five"))
+	})
+}
+
+// TestResetIsNeverEarly: times are told in whole milliseconds, rounded up.
+func TestResetIsNeverEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &llmtest.Server{Limits: llmtest.Limits{RPM: 1}}
+		assert.Equal(t, []int{200}, statuses(t, s, "q"))
+		time.Sleep(700 * time.Microsecond) // virtual
+		resp, err := ask(t.Context(), s.Client(), llmtest.OpenAI, false, "q")
+		require.NoError(t, err)
+		resp.Body.Close()
+		assert.Equal(t, "1m0s", resp.Header.Get("X-Ratelimit-Reset-Requests"), "59.9993 s are left")
+		assert.Equal(t, "60000", resp.Header.Get("Retry-After-Ms"))
+	})
+}
+
+// TestEachRefusalCounts: whichever limit refused a call.
+func TestEachRefusalCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &llmtest.Server{Limits: llmtest.Limits{RPM: 2, TPM: 5, CountRefused: true}}
+		assert.Equal(t, []int{200}, statuses(t, s, "one two"))
+		time.Sleep(30 * time.Second)
+		assert.Equal(t, []int{429}, statuses(t, s, "one two three"), "3 and 3 are more than 5")
+		time.Sleep(29 * time.Second)
+		assert.Equal(t, []int{429}, statuses(t, s, "one"), "the third call in a minute")
+		time.Sleep(2 * time.Second)
+		assert.Equal(t, []int{429}, statuses(t, s, "one"), "both refused ones are less than a minute old")
+		time.Sleep(59 * time.Second)
+		assert.Equal(t, []int{200}, statuses(t, s, "one"))
 	})
 }

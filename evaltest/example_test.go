@@ -26,7 +26,7 @@ func route(_ context.Context, t Ticket) (string, error) {
 
 // goTest runs a test as go test without flags does.
 func goTest(name string, f func(*testing.T)) {
-	for name, value := range map[string]string{"test.v": "false", "test.run": "", "test.skip": ""} {
+	for name, value := range map[string]string{"test.v": "false", "test.run": "", "test.skip": "", "test.count": "1"} {
 		old := flag.Lookup(name).Value.String()
 		flag.Set(name, value)
 		defer flag.Set(name, old)

@@ -1,6 +1,7 @@
 package evaltest
 
 import (
+	"flag"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -78,6 +79,8 @@ func FuzzSubtestName(f *testing.F) {
 		require.NotContains(t, na, "/")
 		seen := ""
 		t.Run(na, func(t *testing.T) { seen = t.Name() })
-		require.Equal(t, t.Name()+"/"+na, seen, "testing rewrote the name")
+		if flag.Lookup("test.count").Value.String() == "1" { // else testing tells the rounds apart by #01
+			require.Equal(t, t.Name()+"/"+na, seen, "testing rewrote the name")
+		}
 	})
 }

@@ -46,6 +46,7 @@ func newFake(t *testing.T) *fake {
 	f.parent.Store(100)
 	f.hooks = hooks{
 		getenv:   func(name string) string { return f.env[name] },
+		environ:  func() []string { return nil },
 		testFlag: func(name string) string { return f.testFlags[name] },
 		deadline: func(*testing.T) (time.Time, bool) { return f.ends, !f.ends.IsZero() },
 		signals:  func() (<-chan os.Signal, func()) { return f.signal, func() {} },

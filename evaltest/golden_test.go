@@ -51,6 +51,7 @@ func TestOutput(t *testing.T) {
 		{name: "no-grader", reason: "misuse", scenario: "no grader", code: 1},
 		{name: "bad-options", reason: "all at once, with their values", scenario: "bad options", code: 1},
 		{name: "bad-environment", reason: "the variable, its value, what is allowed", scenario: "pass", env: []string{"EVALTEST_PARALLEL=many", "EVALTEST_TIMEOUT=5", "EVALTEST_MIN_ACCURACY=80"}, code: 1},
+		{name: "misspelt", reason: "a limit that nobody reads is none; a project's own variable is let be", scenario: "pass", env: []string{"EVALTEST_LIMT=2", "EVALTEST_MAXCOST=1", "EVALTEST_MODEL=m", "EVALTEST_SHARED=x", "EVALTEST_DB=y"}, code: 1},
 		{name: "bad-flags", reason: "a flag wins over the variable, and is named", scenario: "pass", env: []string{"EVALTEST_PARALLEL=4"}, args: []string{"-evaltest.parallel=0", "-evaltest.sample=5/x", "-evaltest.limit="}, code: 1},
 		{name: "unknown-id", reason: "a typo is not an empty run", scenario: "pass", env: []string{"EVALTEST_IDS=frances"}, code: 1},
 		{name: "no-file", reason: "the caller's line and what to do", scenario: "no file", code: 1},

@@ -20,7 +20,9 @@ import (
 // call signal.Notify there, and its clock is the bubble's.
 type hooks struct {
 	getenv func(string) string
-	flags  map[string]*knobFlag
+	// environ lists the environment, to find variables that are misspelt.
+	environ func() []string
+	flags   map[string]*knobFlag
 	// testFlag returns the value of -test.name, "" if there is no such flag.
 	testFlag func(name string) string
 	deadline func(*testing.T) (time.Time, bool)
@@ -68,6 +70,7 @@ var thisProcess process
 func realHooks() *hooks {
 	return &hooks{
 		getenv:   os.Getenv,
+		environ:  os.Environ,
 		flags:    commandLine,
 		testFlag: testFlag,
 		deadline: (*testing.T).Deadline,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/internal/nearest"
 	"github.com/goevals/evals/llm/cassette"
 )
 
@@ -297,4 +298,33 @@ func (h *hooks) givenFlags() string {
 		}
 	}
 	return text
+}
+
+// misspelt returns an error for each variable that is nearly one of ours. Others
+// that begin alike may be a project's own.
+func misspelt(environ []string) error {
+	known := map[string]bool{}
+	for i := range knobs {
+		known[knobs[i].variable()] = true
+	}
+	var errs []error
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if !strings.HasPrefix(name, "EVALTEST_") || known[name] {
+			continue
+		}
+		best, least := "", 2 // one letter; two in a long name, since short ones are soon alike
+		if len(name) >= len("EVALTEST_")+6 {
+			least = 3
+		}
+		for i := range knobs {
+			if d := nearest.Distance(name, knobs[i].variable()); d < least {
+				best, least = knobs[i].variable(), d
+			}
+		}
+		if best != "" {
+			errs = append(errs, fmt.Errorf("%s is set, and is no setting: did you mean %s?", name, best))
+		}
+	}
+	return errors.Join(errs...)
 }

@@ -171,6 +171,7 @@ func deadlineOf(h *hooks, t *testing.T) (deadline time.Time, err error) {
 // prepare refuses what cannot be run, before anything is billed.
 func prepare(h *hooks, ds *dataset.Dataset, s Strategy, opts []Option) (settings, error) {
 	set, err := resolve(opts, h.getenv, h.flags)
+	err = errors.Join(err, misspelt(h.environ()))
 	if set.price == nil {
 		set.price = price.Default().Response
 	}

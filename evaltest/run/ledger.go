@@ -96,12 +96,7 @@ func book(price pricer, calls ...llm.Call) ledger {
 	var l ledger
 	for _, k := range calls {
 		resp := k.Response
-		if k.Err != nil && !resp.Usage.Known {
-			var failed *llm.Error
-			if errors.As(k.Err, &failed) {
-				resp.Usage = failed.Usage
-			}
-		}
+		resp.Usage = k.Usage()
 		l.model += resp.Timing.Total
 		if resp.Replayed {
 			l.replayed++

@@ -1,12 +1,16 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/goevals/evals/evaltest/internal/nearest"
+)
 
 // didYouMean names the one of known that is most like name, if one is.
 func didYouMean(name string, known []string) string {
 	best, least := "", max(2, len(name)/2)+1
 	for _, k := range known {
-		d := distance(strings.ToLower(name), strings.ToLower(k))
+		d := nearest.Distance(strings.ToLower(name), strings.ToLower(k))
 		if name != "" && (strings.HasPrefix(k, name) || strings.HasSuffix(k, name)) {
 			d = min(d, 1)
 		}
@@ -18,28 +22,4 @@ func didYouMean(name string, known []string) string {
 		return ""
 	}
 	return " (did you mean " + best + "?)"
-}
-
-// distance counts the bytes to change, add or remove. What a person types as a
-// name is short; anything longer than that is like nothing.
-func distance(a, b string) int {
-	if len(a) > 200 || len(b) > 200 {
-		return max(len(a), len(b))
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

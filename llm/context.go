@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -45,6 +46,19 @@ func ItemID(ctx context.Context) string {
 type Call struct {
 	Response Response
 	Err      error
+}
+
+// Usage returns what the call was billed: the answer's usage, or else that of
+// the [Error] that it failed with. It is not Known where neither says.
+func (c Call) Usage() Usage {
+	if c.Response.Usage.Known || c.Err == nil {
+		return c.Response.Usage // before failed, which escapes
+	}
+	var failed *Error
+	if errors.As(c.Err, &failed) {
+		return failed.Usage
+	}
+	return Usage{}
 }
 
 // A CallLog collects the calls made under one context. The framework puts one

@@ -2,6 +2,8 @@ package llm_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -71,4 +73,22 @@ func TestTakeOccurrenceConcurrently(t *testing.T) {
 	}
 	wg.Wait()
 	assert.Len(t, seen, 100)
+}
+
+func TestCallUsage(t *testing.T) {
+	of := func(n int64) llm.Usage { return llm.Usage{Input: n, Known: true} }
+	for _, row := range []struct {
+		name, reason string
+		call         llm.Call
+		want         llm.Usage
+	}{
+		{"an answer", "", llm.Call{Response: llm.Response{Usage: of(1)}}, of(1)},
+		{"an answer that said nothing", "unknown is not zero", llm.Call{}, llm.Usage{}},
+		{"a failure", "failed calls are billed too", llm.Call{Err: &llm.Error{Usage: of(2)}}, of(2)},
+		{"further in", "", llm.Call{Err: fmt.Errorf("my app: %w", &llm.Error{Usage: of(2)})}, of(2)},
+		{"both", "what came of the answer says it", llm.Call{Response: llm.Response{Usage: of(1)}, Err: &llm.Error{Usage: of(2)}}, of(1)},
+		{"another's error", "", llm.Call{Err: errors.New("broken pipe")}, llm.Usage{}},
+	} {
+		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, row.call.Usage(), row.reason) })
+	}
 }

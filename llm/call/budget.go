@@ -152,12 +152,7 @@ func (b *Budget) Spend(calls ...llm.Call) error {
 func (b *Budget) spend(c *llm.Call) {
 	b.calls++
 	resp := c.Response
-	if c.Err != nil && !resp.Usage.Known {
-		var failed *llm.Error
-		if errors.As(c.Err, &failed) {
-			resp.Usage = failed.Usage
-		}
-	}
+	resp.Usage = c.Usage()
 	sane := saneUsage(resp.Usage)
 	nothingRead := !sane || resp.Usage.Input+resp.Usage.Output == 0
 	if resp.Replayed || nothingRead && resp.CostUSD == "" && CostsNothing(c.Err) {

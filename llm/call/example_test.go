@@ -10,15 +10,15 @@ import (
 	"github.com/goevals/evals/llm/llmtest"
 )
 
-// A provider that is busy once and then fails once: the rate limit is tried
-// again within the attempt, the failure is another attempt's.
+// A provider that fails once and is then busy once: the failure is another
+// attempt's, the rate limit is tried again within the attempt.
 func Example() {
 	provider := &llmtest.Model{Reply: func(n int, _ llm.Request) (llm.Response, error) {
 		switch n {
 		case 1:
-			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, Status: 429, RetryAfter: new(time.Millisecond)}
-		case 2:
 			return llm.Response{}, &llm.Error{Kind: llm.KindServer, Status: 503}
+		case 2:
+			return llm.Response{}, &llm.Error{Kind: llm.KindRateLimit, Status: 429, RetryAfter: new(time.Millisecond)}
 		}
 		return llm.Response{Text: "18", Usage: llm.Usage{Input: 90, Output: 2, Known: true}}, nil
 	}}
@@ -40,8 +40,8 @@ func Example() {
 	}
 	// Output:
 	// 18 after 2 attempts: settled
-	// try 1 429 rate_limit 0
-	// try 2 503 server 0
+	// try 1 503 server 0
+	// try 2 429 rate_limit 0
 	// try 3 0  2
 }
 

@@ -429,7 +429,7 @@ func TestEstimateTokens(t *testing.T) {
 }
 
 func TestEstimateLearns(t *testing.T) {
-	s := NewScope(Limits{TPM: 1_000_000})
+	s := NewScope(Limits{TPM: maxPerMinute}) // so that no call waits
 	req := llm.Prompt("1234")
 	assert.Equal(t, int64(1+256), s.estimate(req))
 	mustAdmit(t, s, 1).end(good(1, 0))

@@ -2,6 +2,8 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,17 +14,18 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonlist"
 	"github.com/goevals/evals/llm/wire"
 )
 
 // reply is a whole answer or a chunk of one.
 type reply struct {
-	Candidates []candidate     `json:"candidates"`
-	Feedback   json.RawMessage `json:"promptFeedback"`
-	Usage      json.RawMessage `json:"usageMetadata"`
-	Model      string          `json:"modelVersion"`
-	ID         string          `json:"responseId"`
-	Error      json.RawMessage `json:"error"`
+	Candidates jsonlist.List[candidate] `json:"candidates"`
+	Feedback   json.RawMessage          `json:"promptFeedback"`
+	Usage      json.RawMessage          `json:"usageMetadata"`
+	Model      string                   `json:"modelVersion"`
+	ID         string                   `json:"responseId"`
+	Error      json.RawMessage          `json:"error"`
 }
 
 type candidate struct {
@@ -30,7 +33,7 @@ type candidate struct {
 	Finish  string `json:"finishReason"`
 	Message string `json:"finishMessage"`
 	Content struct {
-		Parts []json.RawMessage `json:"parts"`
+		Parts jsonlist.List[json.RawMessage] `json:"parts"`
 	} `json:"content"`
 }
 
@@ -61,6 +64,7 @@ type answer struct {
 	blocked         string // why it refused the prompt
 	blockedMessage  string
 	over            bool // the stream said [DONE]
+	callBytes       int  // of all calls, and what keeping them takes
 }
 
 // blockedPrompt is an answer without any candidate, since the prompt was
@@ -71,8 +75,8 @@ func (e *blockedPrompt) Error() string { return "the prompt was blocked: " + e.r
 
 // body is the answer of a body that did not come as a stream of events. One
 // that is a stream all the same, in an array, may have ended too early.
-func (a *answer) body(ex *exchange) (llm.Response, error) {
-	err := a.whole(ex)
+func (a *answer) body(ctx context.Context, ex *exchange) (llm.Response, error) {
+	err := a.whole(ctx, ex)
 	if err == nil {
 		err = ex.Err
 	}
@@ -80,18 +84,20 @@ func (a *answer) body(ex *exchange) (llm.Response, error) {
 }
 
 // whole reads a body that did not come as a stream of events.
-func (a *answer) whole(ex *exchange) error {
+func (a *answer) whole(ctx context.Context, ex *exchange) error {
 	value, events, err := ex.Value()
 	switch {
 	case err != nil:
 		return err
 	case events != nil:
-		return a.eventsIn(events)
+		return a.eventsIn(ctx, events)
 	}
-	list := []json.RawMessage{value}
+	list := jsonlist.List[json.RawMessage]{value}
 	if value[0] == '[' { // what a stream is where no events were asked for
 		list = nil
-		_ = json.Unmarshal(value, &list) // it was JSON, and an array
+		if err := json.Unmarshal(value, &list); err != nil {
+			return &client.NoAnswer{Why: "the answer is " + err.Error()}
+		}
 	}
 	for _, chunk := range list {
 		if err := a.add(chunk, 0, true); err != nil {
@@ -121,16 +127,16 @@ func (a *answer) check(body []byte) error {
 }
 
 // eventsIn reads a stream that came without saying so in its content type.
-func (a *answer) eventsIn(b []byte) error {
+func (a *answer) eventsIn(ctx context.Context, b []byte) error {
 	s := newEventStream(io.NopCloser(bytes.NewReader(b)))
 	for {
 		ev, err := s.Next()
+		if err == nil {
+			err = cmp.Or(a.event(ev, 0), ctx.Err())
+		}
 		if err == io.EOF {
 			a.chunks = nil
 			return a.end(s.bareError())
-		}
-		if err == nil {
-			err = a.event(ev, 0)
 		}
 		if err != nil {
 			return err
@@ -138,17 +144,22 @@ func (a *answer) eventsIn(b []byte) error {
 	}
 }
 
-// event adds one event that came at this time after the start.
+// event adds one event that came at this time after the start. It is io.EOF if
+// nothing comes after it.
 func (a *answer) event(ev wire.Event, at time.Duration) error {
 	data := bytes.TrimSpace(ev.Data)
 	if string(data) == "[DONE]" { // of gateways: the API itself has none
 		a.over = true
-		return nil
+		return io.EOF
 	}
 	if ev.Name == "error" && !isErrorBody(data) {
 		return &client.NoAnswer{Body: data, IsError: true, Why: "the stream has an error event"}
 	}
-	return a.add(data, at, false)
+	err := a.add(data, at, false)
+	if err == nil && a.text.Len()+a.reasoning.Len()+a.callBytes+8*len(a.chunks) > client.MaxAnswer {
+		return client.ErrTooLong
+	}
+	return err
 }
 
 func (a *answer) add(data []byte, at time.Duration, whole bool) error {
@@ -157,6 +168,8 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	// A field of an unexpected type spoils itself only.
 	if err := json.Unmarshal(data, &r); err != nil && !errors.As(err, &typeErr) {
 		switch {
+		case errors.Is(err, jsonlist.ErrTooLong):
+			return &client.NoAnswer{Why: "the answer has " + jsonlist.ErrTooLong.Error()}
 		case whole:
 			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		case strings.HasPrefix(err.Error(), "unexpected end"):
@@ -201,13 +214,13 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 // isErrorBody reports whether data is an error object, or an array that begins
 // with one.
 func isErrorBody(data []byte) bool {
-	var list []json.RawMessage
-	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
-		data = list[0]
-	}
 	// Most chunks are not: a search is cheaper than a second decoding.
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return false
+	}
+	var list jsonlist.List[json.RawMessage]
+	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &list) == nil && len(list) > 0 {
+		data = list[0]
 	}
 	var o struct {
 		Error json.RawMessage `json:"error"`
@@ -277,10 +290,12 @@ func (a *answer) part(raw json.RawMessage) bool {
 		if !isNull(p.Call.Partial) {
 			a.warn("the arguments of a tool call came in pieces, which are left out: streamFunctionCallArguments is not read by this client")
 		}
-		a.calls = append(a.calls, llm.ToolCall{
+		tc := llm.ToolCall{
 			ID:   joinID(p.Call.ID, p.Call.Name, len(a.calls), signature),
 			Name: p.Call.Name, Arguments: arguments(p.Call.Args),
-		})
+		}
+		a.calls = append(a.calls, tc)
+		a.callBytes += perCall + len(tc.ID) + len(tc.Name) + len(tc.Arguments)
 		return true
 	case p.Thought:
 		a.reasoning.WriteString(p.Text)
@@ -292,6 +307,9 @@ func (a *answer) part(raw json.RawMessage) bool {
 	}
 	return p.Text != ""
 }
+
+// perCall is what keeping a call takes beside its texts, in bytes.
+const perCall = 64
 
 // arguments are a call's arguments as the model wrote them, without the
 // server's indentation.

@@ -164,6 +164,10 @@ func TestRefusedRequests(t *testing.T) {
 		{"arguments", "", llm.Request{Messages: []llm.Message{q[0], {Role: "assistant", ToolCalls: []llm.ToolCall{{Name: "f", Arguments: "[1]"}}}}}, "no JSON object"},
 		{"no such call", "", llm.Request{Messages: []llm.Message{q[0], {Role: "tool", ToolCallID: "c"}}}, `"c", which is no call`},
 
+		{"calls of a user", "", llm.Request{Messages: []llm.Message{{Role: "user", Content: "q", ToolCalls: []llm.ToolCall{{ID: "c", Name: "f"}}}}}, "Messages[0] is of the role user and has ToolCalls"},
+		{"calls of a tool", "", llm.Request{Messages: []llm.Message{q[0], {Role: "tool", Content: "1", ToolCalls: []llm.ToolCall{{Name: "f"}}}}}, "Messages[1] is of the role tool and has ToolCalls"},
+		{"id of a system text", "", llm.Request{Messages: []llm.Message{{Role: "system", Content: "x", ToolCallID: "c"}, q[0]}}, "Messages[0] is of the role system and has a ToolCallID"},
+
 		{"no thinking", "", think(llm.Thinking{}), "sets nothing"},
 		{"two", "", think(llm.Thinking{Off: true, Level: "low"}), `has Off and Level "low": set one`},
 		{"pro off", "gemini-2.5-pro", think(llm.Thinking{Off: true}), "Budget to 128 or more"},
@@ -212,6 +216,7 @@ func TestMisuse(t *testing.T) {
 		`Model is "a?b"`:                                        {Model: "a?b"},
 		`BaseURL is "generativelanguage"`:                       {Model: "m", BaseURL: "generativelanguage"},
 		`BaseURL is no URL: "http://[::1"`:                      {Model: "m", BaseURL: "http://[::1"},
+		"Vertex and Config.GeminiAPI are both set":              {Model: "m", Vertex: true, GeminiAPI: true},
 		`Project is "a/b"`:                                      {Model: "m", Project: "a/b"},
 		`Location is "evil.example/"`:                           {Model: "m", Location: "evil.example/"},
 		`Extra["x"] is not JSON`:                                {Model: "m", Extra: map[string]json.RawMessage{"x": raw("{")}},

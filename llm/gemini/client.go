@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -55,20 +56,21 @@ func (c *Client) call(ctx context.Context, r *request, ex *exchange, capture *wi
 	}
 	var a answer
 	if ex.events == nil {
-		return a.body(ex)
+		return a.body(ctx, ex)
 	}
 	defer ex.events.rc.Close()
 	for {
 		ev, err := ex.events.Next()
 		if err == nil {
-			err = a.event(ev, capture.LastRead())
+			// Megabytes of events may have come before the context was over.
+			err = cmp.Or(a.event(ev, capture.LastRead()), ctx.Err())
 		}
 		if err == nil {
 			continue
 		}
 		bare := ex.events.bareError()
 		cleanly := err == io.EOF || errors.Is(err, wire.ErrIncomplete)
-		if cleanly || errors.Is(err, io.ErrUnexpectedEOF) && (a.done() || bare != nil) {
+		if cleanly || client.Broke(ctx, err) && (a.done() || bare != nil) {
 			err = a.end(bare)
 		}
 		return a.response(), err

@@ -44,10 +44,11 @@ type Config struct {
 	// publisher/model, or a full name that begins with projects/ (a tuned
 	// model's endpoint).
 	Model string
-	// Vertex chooses Vertex AI. False leaves the choice to the variable
+	// Vertex chooses Vertex AI, GeminiAPI the Gemini API, whatever the
+	// environment says. Neither leaves the choice to the variable
 	// GOOGLE_GENAI_USE_VERTEXAI, which is read at each call; without it the
-	// Gemini API is called.
-	Vertex bool
+	// Gemini API is called. Both cannot be meant.
+	Vertex, GeminiAPI bool
 	// Project and Location are Vertex AI's. Empty means the variables
 	// GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION, then the location
 	// "global". A Project or Location set here makes Vertex AI be called with
@@ -99,6 +100,9 @@ func (c Config) New() *Client {
 	}
 	if why := modelFault(c.Model); why != "" {
 		panic(fmt.Sprintf("gemini: Config.Model is %q: %s", wire.Mask(c.Model), why))
+	}
+	if c.Vertex && c.GeminiAPI {
+		panic("gemini: Config.Vertex and Config.GeminiAPI are both set: set one, or neither for the environment's choice")
 	}
 	if c.BaseURL != "" {
 		if _, err := parseBase(c.BaseURL); err != nil {

@@ -53,6 +53,12 @@ func (r *request) messages(to target, model string, list []llm.Message) error {
 	for i, m := range list {
 		c := content{from: m.Role}
 		var err error
+		switch {
+		case len(m.ToolCalls) > 0 && m.Role != llm.RoleAssistant:
+			return refuse(to.provider, "Request.Messages[%d] is of the role %s and has ToolCalls, which only an assistant's may have", i, m.Role)
+		case m.ToolCallID != "" && m.Role != llm.RoleTool:
+			return refuse(to.provider, "Request.Messages[%d] is of the role %s and has a ToolCallID, which only a tool's may have", i, m.Role)
+		}
 		switch m.Role {
 		case llm.RoleSystem, llm.RoleDeveloper:
 			if len(all) > 0 {

@@ -31,6 +31,14 @@ func (g guard) CloseIdleConnections() { g.below().CloseIdleConnections() }
 
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	cr, ok := req.Context().Value(credentialsKey{}).(*credentials)
+	if ok {
+		if err := client.HeaderFault(req, cr.ex.to.provider); err != nil {
+			if req.Body != nil {
+				req.Body.Close()
+			}
+			return nil, err
+		}
+	}
 	has := req.Header.Get(keyHeader) != "" || req.Header.Get("Authorization") != ""
 	if !ok || has || !cr.ex.to.guarded {
 		return g.below().RoundTrip(req)
@@ -91,6 +99,9 @@ func (c *credentials) token(ctx context.Context) (token, quota string, err error
 	}
 	if err == nil && token == "" {
 		err = errors.New("the access token is empty")
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		err = errors.New("the access token holds a character that no header may have, such as the line end of a file")
 	}
 	if err == nil {
 		return token, quota, nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonlist"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -29,20 +30,23 @@ type quota struct {
 // anything cuts them.
 func readDetail(body []byte, mask func(string) string) detail {
 	d := detail{ErrorBody: wire.ReadError(body)}
-	var list []json.RawMessage
+	if len(body) > maxDetailed {
+		return d
+	}
+	var list jsonlist.List[json.RawMessage]
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
 		body = list[0]
 	}
 	var b struct {
 		Error struct {
-			Details []json.RawMessage `json:"details"`
+			Details jsonlist.List[json.RawMessage] `json:"details"`
 		} `json:"error"`
 	}
 	_ = json.Unmarshal(body, &b) // what is not there says nothing
 	for _, raw := range b.Error.Details {
 		var one struct {
-			Type       string  `json:"@type"`
-			Violations []quota `json:"violations"`
+			Type       string               `json:"@type"`
+			Violations jsonlist.List[quota] `json:"violations"`
 			Metadata   struct {
 				Limit  string `json:"quota_limit"`
 				Metric string `json:"quota_metric"`
@@ -62,6 +66,9 @@ func readDetail(body []byte, mask func(string) string) detail {
 	}
 	return d
 }
+
+// maxDetailed is the longest error body whose details are read, in bytes.
+const maxDetailed = 1 << 20
 
 // statusOf are the HTTP statuses of Google's words, for errors that come after
 // the status has gone out.
@@ -166,9 +173,9 @@ var (
 // quotaKind tells a quota that a run can wait for from one that it cannot: one
 // of a day, or one of nothing at all. Where a minute's quota is used up as
 // well, it is what refused first, and the day's is told when it is over. An
-// account that is paid in advance and empty has no code of its own.
+// account whose money is spent has no code of its own, but words.
 func (d detail) quotaKind(message string) llm.ErrorKind {
-	if strings.Contains(message, prepaid) {
+	if d.Reason == "BILLING_DISABLED" || strings.Contains(message, prepaid) || d.ErrorBody.Kind(http.StatusTooManyRequests) == llm.KindBalance {
 		return llm.KindBalance
 	}
 	if d.nothing() || d.Daily || len(d.quotas) == 0 && dailyWords.MatchString(message) {
@@ -224,6 +231,8 @@ func (d detail) hint(kind llm.ErrorKind, to target) string {
 		}
 	case kind == llm.KindBalance && strings.Contains(strings.ToLower(d.Message), prepaid):
 		return "top up the credits of the key's project in AI Studio"
+	case kind == llm.KindBalance && strings.Contains(strings.ToLower(d.Message), "spending cap"):
+		return "raise the spending cap of the key's project or account in AI Studio"
 	case kind == llm.KindBalance:
 		return "enable billing for the key's project"
 	case kind == llm.KindAuth && strings.Contains(strings.ToLower(d.Message), "location is not supported"):

@@ -28,10 +28,11 @@
 //
 //  3. As above.
 //
-// A Config says which is meant where the environment does not:
+// A Config says which is meant, where that is not left to the environment:
 //
 //	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, Project: "acme"}.New()          // with credentials
 //	gemini.Config{Model: "gemini-2.5-flash", Vertex: true, KeyEnv: "VERTEX_API_KEY"}.New() // express mode
+//	gemini.Config{Model: "gemini-2.5-flash", GeminiAPI: true}.New()                        // the Gemini API, whatever the environment says
 //
 // A redirect is followed only to the same host and as the same POST: keys go
 // nowhere else.

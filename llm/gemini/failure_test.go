@@ -77,6 +77,8 @@ func TestKinds(t *testing.T) {
 		{"billing in words", "", failed(400, "FAILED_PRECONDITION", "Gemini API free tier is not available in your country. Please enable billing on your project."), 400, llm.KindBalance, "enable billing"},
 		{"location", "every call will fail", failed(400, "FAILED_PRECONDITION", "User location is not supported for the API use."), 400, llm.KindAuth, "not offered where this machine is"},
 		{"precondition", "", failed(400, "FAILED_PRECONDITION", "The file is not ready."), 400, llm.KindBadRequest, ""},
+		{"spending cap", "", failed(429, "RESOURCE_EXHAUSTED", "Your project has exceeded its monthly spending cap. Please go to AI Studio at https://ai.studio/spend"), 429, llm.KindBalance, "raise the spending cap"},
+		{"billing disabled, as a quota", "", failed(429, "RESOURCE_EXHAUSTED", "m", reason("BILLING_DISABLED")), 429, llm.KindBalance, "enable billing"},
 		{"402", "a gateway's", `{"error":"pay"}`, 402, llm.KindBalance, "enable billing"},
 		{"404", "", failed(404, "NOT_FOUND", "models/gemini-9 is not found for API version v1beta, or is not supported for generateContent."), 404, llm.KindNotFound, "check the model's name"},
 		{"bad request", "", failed(400, "INVALID_ARGUMENT", "Invalid value at 'generation_config'"), 400, llm.KindBadRequest, ""},

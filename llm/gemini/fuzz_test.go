@@ -24,7 +24,7 @@ func fuzzed(stream bool, status int, contentType string, b []byte) (llm.Response
 	var a answer
 	if !stream {
 		ex.Body = b
-		r, err := a.body(ex)
+		r, err := a.body(context.Background(), ex)
 		return r, (&Client{}).failure(context.Background(), ex, &r, err)
 	}
 	ex.events = newEventStream(io.NopCloser(bytes.NewReader(b)))

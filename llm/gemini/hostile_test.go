@@ -126,7 +126,11 @@ func TestHostileAnswers(t *testing.T) {
 		{"usage twice", "the last one counts", body(fmt.Sprintf(good, `{"promptTokenCount":-1,"candidatesTokenCount":1,"promptTokenCount":2}`)), "", "a", true},
 		{"100,000 events", "", events(strings.Repeat(": x\n\n", 100_000), ev(ok)), "", "18", true},
 		{"100,000 lines that look like errors", "the end of a stream is searched within bounds", events(strings.Repeat("{\n", 100_000)), llm.KindIncomplete, "", false},
-		{"thousands of kinds", "they are not all told", body(kinds(20_000)), "", "", false},
+		{"thousands of kinds", "they are not all told", body(kinds(9_000)), "", "", false},
+		{"too many candidates", "they would fill the memory", body(`{"candidates":[` + strings.Repeat("{},", 100_000) + `{}]}`), llm.KindBadResponse, "", false},
+		{"too many parts", "they would fill the memory", events(text("a"), ev(`{"candidates":[{"content":{"parts":[`+strings.Repeat("{},", 100_000)+`{}]}}]}`)), llm.KindBadResponse, "a", false},
+		{"too many chunks", "they would fill the memory", body("[" + strings.Repeat("{},", 100_000) + "{}]"), llm.KindBadResponse, "", false},
+		{"too many details", "they are not read", llmtest.Status(429, `{"error":{"code":429,"details":[`+strings.Repeat("{},", 700_000)+"{}]}}"), llm.KindRateLimit, "", false},
 		{"parts of no form", "", body(`{"candidates":[{"content":{"parts":[1,"x",null,[],{"text":7},{"functionCall":3},{"text":"a"}]},"finishReason":"STOP"}]}`), "", "a", false},
 	}
 	for _, r := range rows {

@@ -51,7 +51,7 @@ func (c Config) target() (target, error) {
 	}
 	if !vertex {
 		if c.Project != "" || c.Location != "" || c.Credentials != nil {
-			return t, refuse(t.provider, "Config has a Project, Location or Credentials, which are Vertex AI's: set Vertex, or the variable %s to true", VertexEnv)
+			return t, refuse(t.provider, "Config has a Project, Location or Credentials, which are Vertex AI's: set Vertex, or the variable %s to true, and not GeminiAPI", VertexEnv)
 		}
 		if t.base == nil {
 			t.base = &url.URL{Scheme: "https", Host: strings.TrimPrefix(DefaultBaseURL, "https://")}
@@ -66,8 +66,8 @@ func (c Config) target() (target, error) {
 
 // onVertex says which API is meant.
 func (c Config) onVertex() (bool, error) {
-	if c.Vertex {
-		return true, nil
+	if c.Vertex || c.GeminiAPI {
+		return c.Vertex, nil
 	}
 	switch v := os.Getenv(VertexEnv); strings.ToLower(v) {
 	case "", "0", "false", "no":

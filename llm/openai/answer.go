@@ -2,25 +2,29 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonlist"
 	"github.com/goevals/evals/llm/wire"
 )
 
 // completion is a whole answer or a chunk of one, with the fields of the many
 // servers that imitate the API.
 type completion struct {
-	ID      string          `json:"id"`
-	Model   string          `json:"model"`
-	Choices []choice        `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
+	ID      string                `json:"id"`
+	Model   string                `json:"model"`
+	Choices jsonlist.List[choice] `json:"choices"`
+	Usage   json.RawMessage       `json:"usage"`
 	Groq    struct {
 		Usage json.RawMessage `json:"usage"`
 		Error json.RawMessage `json:"error"` // why a stream stopped early
@@ -44,9 +48,16 @@ type message struct {
 	ReasoningContent string          `json:"reasoning_content"`
 	Reasoning        json.RawMessage `json:"reasoning"`
 	Refusal          string          `json:"refusal"`
-	ToolCalls        []toolCall      `json:"tool_calls"`
+	ToolCalls        toolCalls       `json:"tool_calls"`
 	FunctionCall     *function       `json:"function_call"`
 }
+
+// none reports whether a message is not there, or has no field that counts.
+func (m message) none() bool {
+	return m.Content == nil && m.ReasoningContent == "" && m.Reasoning == nil && m.Refusal == "" && m.ToolCalls == nil && m.FunctionCall == nil
+}
+
+type toolCalls = jsonlist.List[toolCall]
 
 type toolCall struct {
 	Index    *int     `json:"index"`
@@ -62,8 +73,10 @@ type function struct {
 // answer collects an answer from a body or from chunks.
 type answer struct {
 	text, reasoning, refusal strings.Builder
-	calls                    []llm.ToolCall
+	calls                    []*call
 	slots                    map[int]int // a chunk's index of a call → its place in calls
+	callBytes                int         // of all calls, and what keeping them takes
+	over                     bool        // the stream said [DONE]
 	finish                   string
 	id, model                string
 	filtered                 string // which of the provider's filters it was
@@ -74,13 +87,13 @@ type answer struct {
 }
 
 // whole reads a body that did not come as a stream of events.
-func (a *answer) whole(ex *exchange) error {
+func (a *answer) whole(ctx context.Context, ex *exchange) error {
 	value, events, err := ex.Value()
 	switch {
 	case err != nil:
 		return err
 	case events != nil:
-		return a.eventsIn(events)
+		return a.eventsIn(ctx, events)
 	}
 	if err := a.add(value, true); err != nil {
 		return err
@@ -95,15 +108,20 @@ func (a *answer) whole(ex *exchange) error {
 }
 
 // eventsIn reads a stream that came without saying so in its content type.
-func (a *answer) eventsIn(b []byte) error {
+func (a *answer) eventsIn(ctx context.Context, b []byte) error {
 	r := wire.NewEventReader(bytes.NewReader(b))
 	for {
 		ev, err := r.Next()
-		if err == io.EOF || err == nil && string(bytes.TrimSpace(ev.Data)) == "[DONE]" {
+		a.over = err == nil && string(bytes.TrimSpace(ev.Data)) == done
+		if err == io.EOF || a.over {
 			return a.end()
 		}
+		data := ev.Data
+		if ev.Name == "error" {
+			data = asError(bytes.TrimSpace(data))
+		}
 		if err == nil {
-			err = a.chunk(ev.Data)
+			err = cmp.Or(a.chunk(data), ctx.Err())
 		}
 		if err != nil {
 			return err
@@ -119,16 +137,15 @@ func (a *answer) event(data []byte, at time.Duration) error {
 	if a.size() > before {
 		a.times = append(a.times, max(at, 1))
 	}
+	if err == nil && a.size()+8*len(a.times) > client.MaxAnswer {
+		return client.ErrTooLong
+	}
 	return err
 }
 
 // size grows with whatever the model writes.
 func (a *answer) size() int {
-	n := a.text.Len() + a.reasoning.Len() + a.refusal.Len() + len(a.calls)
-	for _, c := range a.calls {
-		n += len(c.Name) + len(c.Arguments)
-	}
-	return n
+	return a.text.Len() + a.reasoning.Len() + a.refusal.Len() + a.callBytes
 }
 
 // chunk adds one event's data.
@@ -141,6 +158,9 @@ func (a *answer) add(data []byte, whole bool) error {
 	var c completion
 	var typeErr *json.UnmarshalTypeError
 	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
+		if errors.Is(err, jsonlist.ErrTooLong) {
+			return &client.NoAnswer{Why: "the answer has " + jsonlist.ErrTooLong.Error()}
+		}
 		if whole {
 			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		}
@@ -195,6 +215,9 @@ func (a *answer) written(ch choice, whole bool) {
 
 // choice adds one choice.
 func (a *answer) choice(ch choice, whole bool) error {
+	if whole && ch.Message.none() && ch.Text == "" && len(ch.Finish) == 0 && !isError(ch.Error) {
+		return nil // null, or an object of something else
+	}
 	a.choices++
 	a.written(ch, whole)
 	if hits := filterHits(ch.Filter); hits != "" {
@@ -227,13 +250,17 @@ func isError(raw json.RawMessage) bool {
 	return true
 }
 
+// maxWarnings keeps a server from filling records with oddities.
+const maxWarnings = 16
+
 func (a *answer) warn(text string) {
-	for _, w := range a.warnings {
-		if w == text {
-			return
-		}
+	switch {
+	case slices.Contains(a.warnings, text) || len(a.warnings) > maxWarnings:
+	case len(a.warnings) == maxWarnings:
+		a.warnings = append(a.warnings, "there were further warnings")
+	default:
+		a.warnings = append(a.warnings, text)
 	}
-	a.warnings = append(a.warnings, text)
 }
 
 func (a *answer) message(m message) {
@@ -244,35 +271,41 @@ func (a *answer) message(m message) {
 		a.reasoning.WriteString(plainText(m.Reasoning))
 	}
 	a.refusal.WriteString(m.Refusal)
-	for i, tc := range m.ToolCalls {
-		a.toolCall(tc, i)
+	for _, tc := range m.ToolCalls {
+		a.toolCall(tc)
 	}
 	if m.FunctionCall != nil {
-		a.toolCall(toolCall{Function: *m.FunctionCall}, 0)
+		a.toolCall(toolCall{Function: *m.FunctionCall})
 	}
 }
 
-// content is a text, or parts of which some are thoughts.
+// content is a text, or parts of which some are thoughts, or one part.
 func (a *answer) content(raw json.RawMessage) {
-	if len(raw) == 0 || raw[0] != '[' {
+	switch {
+	case len(raw) == 0 || raw[0] == '"' || string(raw) == "null":
 		a.text.WriteString(plainText(raw))
 		return
+	case raw[0] == '{':
+		raw = json.RawMessage("[" + string(raw) + "]")
 	}
-	var parts []struct {
+	var parts jsonlist.List[struct {
 		Type     string          `json:"type"`
 		Text     string          `json:"text"`
 		Thinking json.RawMessage `json:"thinking"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
+	}]
+	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
 		a.warn("the answer's content has an unknown form and was left out")
 		return
 	}
 	for _, p := range parts {
-		if p.Type == "thinking" || p.Type == "reasoning" {
+		switch {
+		case p.Type == "thinking" || p.Type == "reasoning":
 			a.reasoning.WriteString(p.Text + partsText(p.Thinking))
-			continue
+		case p.Text == "" && p.Type != "" && p.Type != "text" && p.Type != "output_text":
+			a.warn(fmt.Sprintf("the answer has a part of the type %q, which is no text and was left out", p.Type))
+		default:
+			a.text.WriteString(p.Text)
 		}
-		a.text.WriteString(p.Text)
 	}
 }
 
@@ -281,9 +314,9 @@ func partsText(raw json.RawMessage) string {
 	if len(raw) == 0 || raw[0] != '[' {
 		return plainText(raw)
 	}
-	var parts []struct {
+	var parts jsonlist.List[struct {
 		Text string `json:"text"`
-	}
+	}]
 	_ = json.Unmarshal(raw, &parts) // parts without text have none to add
 	var b strings.Builder
 	for _, p := range parts {
@@ -301,40 +334,6 @@ func plainText(raw json.RawMessage) string {
 	return s
 }
 
-// toolCall adds a call or a piece of one. Pieces are told apart by their
-// index; where a server sends none, a new id begins a new call.
-func (a *answer) toolCall(tc toolCall, place int) {
-	index := place
-	if tc.Index != nil {
-		index = *tc.Index
-	} else if tc.ID != "" && len(a.calls) > 0 && a.calls[len(a.calls)-1].ID != tc.ID {
-		index = len(a.calls)
-	} else if len(a.calls) > 0 && a.chunks > 0 {
-		index = len(a.calls) - 1
-	}
-	if a.slots == nil {
-		a.slots = map[int]int{}
-	}
-	slot, ok := a.slots[index]
-	if !ok {
-		slot = len(a.calls)
-		a.slots[index] = slot
-		a.calls = append(a.calls, llm.ToolCall{})
-	}
-	c := &a.calls[slot]
-	if tc.ID != "" {
-		c.ID = tc.ID
-	}
-	if c.Name == "" {
-		c.Name = tc.Function.Name
-	}
-	if raw := tc.Function.Arguments; len(raw) > 0 && raw[0] == '"' {
-		c.Arguments += plainText(raw)
-	} else if len(raw) > 0 && string(raw) != "null" {
-		c.Arguments += string(raw)
-	}
-}
-
 // done reports whether the stream said why it ended.
 func (a *answer) done() bool { return a.finish != "" }
 
@@ -343,8 +342,11 @@ func (a *answer) end() error {
 	switch {
 	case a.choices == 0:
 		return &client.NoAnswer{Why: "the stream has no choices"}
-	case !a.done():
+	case a.done():
+	case a.over:
 		a.warn("the stream ended with [DONE] but without a finish reason")
+	default:
+		return wire.ErrIncomplete
 	}
 	return nil
 }
@@ -352,7 +354,7 @@ func (a *answer) end() error {
 func (a *answer) response() llm.Response {
 	r := llm.Response{
 		Text: a.text.String(), Reasoning: a.reasoning.String(), Refusal: a.refusal.String(),
-		ToolCalls: a.calls, Finish: finishReason(a.finish), Model: a.model, ID: a.id, Chunks: a.times,
+		ToolCalls: a.toolCalls(), Finish: finishReason(a.finish), Model: a.model, ID: a.id, Chunks: a.times,
 	}
 	var warnings []string
 	r.Usage, r.CostUSD, warnings = a.tally.sum()

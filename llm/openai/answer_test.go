@@ -59,12 +59,33 @@ var rows = []row{
 	{"C01 Groq", "its own place", true, events(a, "data: {\"x_groq\":{\"id\":\"1\",\"error\":\"over capacity\"},\"choices\":[]}\n\n"), "18", "", llm.KindServer, "over capacity"},
 	{"C01 Groq, other words", "the stream was stopped all the same", true, events(a, "data: {\"x_groq\":{\"error\":\"oops\"}}\n\n"), "18", "", llm.KindServer, "oops"},
 
+	{"C01 event", "what it is called counts where its data says nothing", true, events(a, "event: error\ndata: {\"message\":\"overloaded\",\"code\":503}\n\n"), "18", "", llm.KindServer, "overloaded"},
+	{"C01 event of a text", "", true, events(a, "event: error\ndata: Too many requests\n\n"), "18", "", llm.KindRateLimit, "Too many requests"},
+	{"C01 event with an object", "is not wrapped twice", true, events("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"m\"}}\n\n"), "", "", llm.KindServer, "m"},
+	{"C01 event in a text", "a stream under another content type", true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, a+"event: error\ndata: {\"message\":\"overloaded\"}\n\n")
+	}, "18", "", llm.KindServer, "overloaded"},
+	{"C01 event unasked", "a stream where none was asked for", false, events(a, "event: error\ndata: {\"message\":\"overloaded\"}\n\n"), "18", "", llm.KindServer, "overloaded"},
+
 	{"C03 clean end", "half an answer is no answer", true, events(a), "18", "", llm.KindIncomplete, "without a finish reason"},
 	{"C03 role only", "nothing came", true, events("data: {\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\"}}]}\n\n"), "", "", llm.KindIncomplete, ""},
 	{"C03 reset", "the connection broke", true, llmtest.Reset(a), "18", "", llm.KindIncomplete, ""},
 	{"C03 cut in a line", "", true, events(a, "data: {\"choices\":[{\"ind"), "18", "", llm.KindIncomplete, ""},
 	{"C03 empty stream", "", true, events(), "", "", llm.KindIncomplete, ""},
 	{"unary cut", "truncated JSON", false, body(`{"choices":[{"message":{"content":"18`), "", "", llm.KindIncomplete, ""},
+	{"C03 other content type", "nothing but the client reads it along", true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, a)
+	}, "18", "", llm.KindIncomplete, "without a finish reason"},
+	{"C04 other content type", "", true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, a+stop)
+	}, "18", llm.FinishStop, "", ""},
+	{"C03 other content type, unasked", "a half is none", false, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, a)
+	}, "18", "", llm.KindIncomplete, "without a finish reason"},
 	{"C04 no DONE", "a finish reason is an end", true, events(a, stop), "18", llm.FinishStop, "", ""},
 	{"C04 no line end", "the last line counts", true, events(a, strings.TrimSpace(stop)), "18", llm.FinishStop, "", ""},
 	{"C04 reset after the reason", "the answer was whole", true, llmtest.Reset(a, stop), "18", llm.FinishStop, "", ""},
@@ -89,6 +110,11 @@ var rows = []row{
 	{"blank 200 and leading lines", "keep-alive lines before the JSON", false, body("\n\n  {\"choices\":[{\"message\":{\"content\":\"18\"},\"finish_reason\":\"stop\"}]}"), "18", llm.FinishStop, "", ""},
 	{"trailing garbage", "the SDKs take it", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"stop"}]} x`), "18", llm.FinishStop, "", ""},
 	{"no choices", "an empty success is none", false, body(`{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":0}}`), "", "", llm.KindBadResponse, "no choices"},
+	{"null choice", "holds no answer", false, body(`{"choices":[null]}`), "", "", llm.KindBadResponse, "no choices"},
+	{"empty choice", "holds no answer", false, body(`{"choices":[{"index":0,"logprobs":null}]}`), "", "", llm.KindBadResponse, "no choices"},
+	{"null message", "it says that it is over", false, body(`{"choices":[{"message":null,"finish_reason":"stop"}]}`), "", llm.FinishStop, "", ""},
+	{"too many choices", "they would fill the memory", false, body(`{"choices":[` + strings.Repeat("{},", 100_000) + `{}]}`), "", "", llm.KindBadResponse, "more than 10000 elements"},
+	{"too many choices in a stream", "", true, events(a, `data: {"choices":[`+strings.Repeat("{},", 100_000)+"{}]}\n\n"), "18", "", llm.KindBadResponse, "more than 10000 elements"},
 	{"empty object", "", false, body(`{}`), "", "", llm.KindBadResponse, "no choices"},
 	{"no choices in a stream", "", true, events(usageChunk, llmtest.Done), "", "", llm.KindBadResponse, "no choices"},
 	{"304", "no success", false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, "", "", llm.KindBadResponse, "304"},
@@ -113,6 +139,9 @@ var rows = []row{
 
 	{"refusal", "the refusal field", false, body(`{"choices":[{"message":{"content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`), "", llm.FinishRefusal, "", ""},
 	{"parts", "content as a list; thoughts apart", false, body(`{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Maybe 17?"}]},{"type":"text","text":"It is "},{"type":"text","text":"18."}]},"finish_reason":"stop"}]}`), "It is 18.", llm.FinishStop, "", ""},
+	{"one part", "content as an object", false, body(`{"choices":[{"message":{"content":{"type":"text","text":"18"}},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
+	{"other parts", "what is no text is not left out in silence", false, body(`{"choices":[{"message":{"content":[{"type":"text","text":"18"},{"type":"image_url","image_url":{}}]},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", `"image_url"`},
+	{"content of no form", "is not left out in silence", false, body(`{"choices":[{"message":{"content":18},"finish_reason":"stop"}]}`), "", llm.FinishStop, "", "unknown form"},
 	{"unknown reason", "kept as it came", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"abort"}]}`), "18", "abort", "", ""},
 	{"several choices", "one is used, and it says so", false, body(`{"choices":[{"index":0,"message":{"content":"18"},"finish_reason":"stop"},{"index":1,"message":{"content":"19"},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", "several choices"},
 	{"odd fields", "an id that is a number, or created as a fraction, loses no answer", false, body(`{"id":7,"created":1.5,"choices":[{"message":{"content":"18","role":7},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
@@ -131,6 +160,8 @@ var rows = []row{
 	{"429", "", false, llmtest.Status(429, `{"error":{"message":"Rate limit reached for requests","code":"rate_limit_exceeded"}}`, "Retry-After", "2"), "", "", llm.KindRateLimit, "Rate limit"},
 	{"model", "", false, llmtest.Status(404, `{"error":{"message":"The model does not exist","code":"model_not_found"}}`), "", "", llm.KindNotFound, "model"},
 	{"overloaded", "529", true, llmtest.Status(529, `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`), "", "", llm.KindServer, "Overloaded"},
+	{"prepaid credits", "Gemini's compatible endpoint has one code for both", false, llmtest.Status(429, `[{"error":{"code":429,"message":"Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.","status":"RESOURCE_EXHAUSTED"}}]`), "", "", llm.KindBalance, "depleted"},
+	{"spending cap", "", false, llmtest.Status(429, `{"error":{"code":429,"message":"Your project has exceeded its monthly spending cap.","status":"RESOURCE_EXHAUSTED"}}`), "", "", llm.KindBalance, "spending cap"},
 	{"reset before the answer", "", false, llmtest.Reset(), "", "", llm.KindConnection, ""},
 }
 
@@ -242,6 +273,11 @@ func TestStreamedToolCallsOfOddServers(t *testing.T) {
 	rows := []struct{ name, chunks string }{
 		{"by index", `{"index":0,"id":"1","function":{"name":"f","arguments":""}}|{"index":0,"function":{"arguments":"{\"x\""}}|{"index":0,"function":{"arguments":":1}"}}|{"index":1,"id":"2","function":{"name":"g","arguments":"{}"}}`},
 		{"without index", `{"id":"1","function":{"name":"f","arguments":"{\"x\""}}|{"function":{"arguments":":1}"}}|{"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"one index for all", `{"index":0,"id":"1","function":{"name":"f","arguments":"{\"x\":1}"}}|{"index":0,"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"another id with each piece", `{"index":0,"id":"1","function":{"name":"f","arguments":"{\"x\""}}|{"index":0,"id":"1","function":{"arguments":":1}"}}|{"index":1,"id":"x","function":{"name":"g","arguments":"{"}}|{"index":1,"id":"2","function":{"arguments":"}"}}`},
+		{"indexes far away", `{"index":1000000000,"id":"1","function":{"name":"f","arguments":"{\"x\""}}|{"index":-1,"id":"2","function":{"name":"g","arguments":"{}"}}|{"index":1000000000,"function":{"arguments":":1}"}}`},
+		{"index in the first piece only", `{"index":5,"id":"1","function":{"name":"f","arguments":"{\"x\""}}|{"function":{"arguments":":1}"}}|{"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"index as a text", `{"index":"0","id":"1","function":{"name":"f","arguments":"{\"x\":1}"}}|{"index":"1","id":"2","function":{"name":"g","arguments":"{}"}}`},
 		{"objects", `{"index":0,"id":"1","function":{"name":"f","arguments":{"x":1}}}|{"index":1,"id":"2","function":{"name":"g","arguments":{}}}`},
 	}
 	for _, r := range rows {
@@ -258,6 +294,27 @@ func TestStreamedToolCallsOfOddServers(t *testing.T) {
 			assert.Equal(t, llm.FinishToolCalls, got.Finish)
 		})
 	}
+}
+
+// TestToolCallsOfOddServers: in a whole answer each call is one.
+func TestToolCallsOfOddServers(t *testing.T) {
+	rows := []struct{ name, calls string }{
+		{"one index for all", `{"index":0,"id":"1","function":{"name":"f","arguments":"{}"}},{"index":0,"id":"2","function":{"name":"g","arguments":"{}"}}`},
+		{"one id for all", `{"id":"","function":{"name":"f","arguments":"{}"}},{"id":"","function":{"name":"g","arguments":"{}"}}`},
+		{"no arguments", `{"index":7,"function":{"name":"f","arguments":null}},{"function":{"name":"g"}}`},
+	}
+	for _, r := range rows {
+		m, _ := fake(raw(body(`{"choices":[{"message":{"tool_calls":[` + r.calls + `]},"finish_reason":"tool_calls"}]}`)))
+		got, err := m.Generate(t.Context(), llm.Prompt("q"))
+		require.NoError(t, err)
+		require.Len(t, got.ToolCalls, 2, r.name)
+		assert.Equal(t, "f", got.ToolCalls[0].Name)
+		assert.Equal(t, "g", got.ToolCalls[1].Name)
+	}
+	m, _ := fake(raw(events("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n")))
+	got, err := m.Generate(t.Context(), streamed("q"))
+	require.NoError(t, err)
+	assert.Equal(t, []llm.ToolCall{{Name: "f", Arguments: "{}"}, {Name: "g", Arguments: "{}"}}, got.ToolCalls, "a name begins a call")
 }
 
 func TestDialError(t *testing.T) {

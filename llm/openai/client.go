@@ -2,7 +2,6 @@ package openai
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,11 +32,15 @@ type guard struct {
 }
 
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !g.cfg.KeyOptional && !client.IsLoopback(req.URL) && !hasKey(req.Header) {
+	err := client.HeaderFault(req, g.cfg.Provider)
+	if err == nil && !g.cfg.KeyOptional && !client.IsLoopback(req.URL) && !hasKey(req.Header) {
+		err = g.cfg.noKey(req.URL)
+	}
+	if err != nil {
 		if req.Body != nil {
 			req.Body.Close()
 		}
-		return nil, g.cfg.noKey(req.URL)
+		return nil, err
 	}
 	return wire.Transport{Base: g.base}.RoundTrip(req)
 }
@@ -115,7 +118,7 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 		if ex.Err != nil || ex.Status == 0 {
 			return llm.Response{}, client.FirstError(ex.Err, err)
 		}
-		err = a.whole(ex)
+		err = a.whole(ctx, ex)
 		return a.response(), err
 	}
 	stream, err := api.CreateChatCompletionStream(ctx, body)
@@ -126,7 +129,7 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 		if err == nil {
 			stream.Close()
 		}
-		err = a.whole(ex)
+		err = a.whole(ctx, ex)
 		return a.response(), err
 	case err != nil:
 		return llm.Response{}, err
@@ -137,12 +140,16 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 			err = ex.streamEnd(recvErr)
 			break
 		}
-		if err = a.event(data, ex.lastRead()); err != nil {
+		if err = a.event(data, ex.lastRead()); err == nil {
+			err = ctx.Err() // megabytes of events may have come before it was over
+		}
+		if err != nil {
 			break
 		}
 	}
 	stream.Close()
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) && a.done() {
+	a.over = ex.events.over
+	if err == io.EOF || a.done() && client.Broke(ctx, err) {
 		err = a.end()
 	}
 	return a.response(), err

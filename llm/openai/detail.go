@@ -46,11 +46,15 @@ func (d detail) code() string { return cmp.Or(d.Code, d.Status) }
 func dig(body []byte) detail {
 	d := detail{ErrorBody: wire.ReadError(body)}
 	var v any
-	if json.Unmarshal(body, &v) == nil {
+	if len(body) <= maxDug && json.Unmarshal(body, &v) == nil {
 		d.read(v, 0)
 	}
 	return d
 }
+
+// maxDug is the longest body that is dug, in bytes: it takes many times that
+// once it is decoded.
+const maxDug = 1 << 20
 
 func (d *detail) read(v any, depth int) {
 	if depth > 4 {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -64,6 +65,7 @@ type eventLines struct {
 	rc     io.ReadCloser
 	events *wire.EventReader
 	rest   []byte
+	over   bool // the stream said [DONE]
 	err    error
 }
 
@@ -77,7 +79,12 @@ func (e *eventLines) Read(p []byte) (int, error) {
 			e.err = err
 			return 0, err
 		}
-		e.rest = canonicalLine(ev.Data)
+		data := bytes.TrimSpace(ev.Data)
+		e.over = e.over || string(data) == done
+		if ev.Name == "error" {
+			data = asError(data)
+		}
+		e.rest = canonicalLine(data)
 	}
 	n := copy(p, e.rest)
 	e.rest = e.rest[n:]
@@ -85,6 +92,27 @@ func (e *eventLines) Read(p []byte) (int, error) {
 }
 
 func (e *eventLines) Close() error { return e.rc.Close() }
+
+const done = "[DONE]"
+
+// asError is the data of an event that is called an error, as an error object.
+// It may be one, or what belongs into one, or a text.
+func asError(data []byte) []byte {
+	var o struct {
+		Error json.RawMessage `json:"error"`
+	}
+	if len(data) > 0 && data[0] == '{' && json.Valid(data) {
+		if json.Unmarshal(data, &o) == nil && isError(o.Error) {
+			return data
+		}
+		return errorObject(data)
+	}
+	b, err := json.Marshal(string(data))
+	if err != nil {
+		return data
+	}
+	return errorObject(b)
+}
 
 func canonicalLine(data []byte) []byte {
 	// Raw line ends are white space between JSON tokens, nothing else.

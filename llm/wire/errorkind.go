@@ -32,11 +32,16 @@ var kindOfType = codes(map[llm.ErrorKind]string{
 // are asked only of what is a rate limit by its code or status.
 var dailyWords = []string{"per day", "per-day", "daily limit", "daily quota"}
 
+// depletedWords tell an account without money from a rate limit. Gemini answers
+// both with the code of the latter.
+var depletedWords = []string{"credits are depleted", "spending cap"}
+
 // kindOfWords is asked last, where code and status leave it open. Words are
 // believed in a server's error only, never in an answer.
 var kindOfWords = []kindWords{
 	{llm.KindContext, []string{"context length", "context window", "context size", "maximum context", "prompt is too long", "too many tokens", "input is too long", "reduce the length", "exceed n_ctx", "input token count"}},
 	{llm.KindBalance, []string{"insufficient balance", "insufficient credit", "insufficient funds", "credit balance is too low", "more credits"}},
+	{llm.KindBalance, depletedWords},
 	{llm.KindQuota, dailyWords},
 	{llm.KindBlocked, []string{"content management policy", "content filter", "content policy", "flagged as potentially violating"}},
 	{llm.KindAuth, []string{"invalid api key", "incorrect api key", "api key not valid", "api key expired"}},
@@ -89,6 +94,9 @@ func (e ErrorBody) Kind(status int) llm.ErrorKind {
 	}
 	for _, c := range []string{e.Inner, e.Reason, e.Code, e.Type, e.Status} {
 		k, ok := kindOfCode[fold(c)]
+		if ok && k == llm.KindRateLimit && has(text, depletedWords) {
+			return llm.KindBalance
+		}
 		if ok && k == llm.KindRateLimit && (e.Daily || has(text, dailyWords)) {
 			return llm.KindQuota // one code for both
 		}

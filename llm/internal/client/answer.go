@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -9,14 +10,16 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
 )
 
-// maxAnswer is the longest unary answer that is read, in bytes.
-const maxAnswer = 64 << 20
+// MaxAnswer is the longest answer that is read, in bytes: of a body, or of what
+// is kept of a stream.
+const MaxAnswer = 64 << 20
 
 // ErrTooLong says that an answer is longer than a client reads.
 var ErrTooLong = errors.New("the answer is longer than 64 MiB")
@@ -51,9 +54,10 @@ type NoAnswer struct {
 
 func (e *NoAnswer) Error() string { return e.Why }
 
-// Do makes the call. Where a stream of events was asked for and comes, events
-// is set and resp.Body is the caller's to read and close; any other body is
-// read here, and stands in resp.Body again.
+// Do makes the call. Where a stream of events was asked for and comes, whatever
+// it calls itself, events is set and resp.Body is the caller's to read and
+// close. Any other body is read here; resp.Body is then an empty object, since
+// the SDK's reading is not used.
 func (a *Answer) Do(hc *http.Client, req *http.Request, stream bool) (resp *http.Response, events bool, err error) {
 	a.Secrets, a.URL = wire.Secrets(req), req.URL
 	resp, err = hc.Do(req)
@@ -62,20 +66,54 @@ func (a *Answer) Do(hc *http.Client, req *http.Request, stream bool) (resp *http
 		return nil, false, err
 	}
 	a.Status, a.Head = resp.StatusCode, resp.Header
-	if stream && resp.StatusCode == http.StatusOK && isEventStream(resp.Header) {
-		return resp, true, nil
+	rc := resp.Body
+	resp.Body = io.NopCloser(strings.NewReader("{}"))
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		// Such a body is the connection itself, which no context ends.
+		_ = rc.Close()
+		return resp, false, nil
 	}
-	b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
-	_ = resp.Body.Close() // what was read counts
-	if len(b) > maxAnswer {
-		b, a.Cut = b[:maxAnswer], true
+	body := io.Reader(rc)
+	if stream && resp.StatusCode == http.StatusOK {
+		if isEventStream(resp.Header) {
+			resp.Body = rc
+			return resp, true, nil
+		}
+		br := bufio.NewReader(rc)
+		if beginsEvents(br) {
+			resp.Body = readCloser{br, rc}
+			return resp, true, nil
+		}
+		body = br
+	}
+	b, err := io.ReadAll(io.LimitReader(body, MaxAnswer+1))
+	_ = rc.Close() // what was read counts
+	if len(b) > MaxAnswer {
+		b, a.Cut = b[:MaxAnswer], true
 	}
 	a.Body = b
-	if err != nil {
+	// A refusal counts even if not all of its words came: the status and the
+	// header say what it is.
+	if err != nil && (resp.StatusCode < 300 || req.Context().Err() != nil) {
 		a.Err = fmt.Errorf("reading the answer: %w", err)
 	}
-	resp.Body = io.NopCloser(bytes.NewReader(b))
 	return resp, false, nil
+}
+
+type readCloser struct {
+	io.Reader
+	io.Closer
+}
+
+// beginsEvents reports whether a body begins as server-sent events do, and JSON
+// and pages do not.
+func beginsEvents(br *bufio.Reader) bool {
+	first, err := br.Peek(1)
+	if err != nil || strings.IndexByte("{[<\"", first[0]) >= 0 {
+		return false
+	}
+	b, _ := br.Peek(8) // what there is: a shorter body is read below
+	return looksLikeEvents(bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
 }
 
 func isEventStream(h http.Header) bool {

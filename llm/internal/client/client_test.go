@@ -73,6 +73,9 @@ func TestCheckRedirect(t *testing.T) {
 		follow                         bool
 	}{
 		{"another path", "", "POST", "https://a.example/v1", "https://a.example/v2", 1, true},
+		{"another port", "is another server", "POST", "http://a.example:8000/v1", "http://a.example:8001/v1", 1, false},
+		{"no port", "is another one too", "POST", "http://a.example:8000/v1", "http://a.example/v1", 1, false},
+		{"to https at another port", "its name is proven", "POST", "http://a.example:8000/v1", "https://a.example/v1", 1, true},
 		{"to https", "safer", "POST", "http://a.example/v1", "https://a.example/v1", 1, true},
 		{"from https", "the key would be readable", "POST", "https://a.example/v1", "http://a.example/v1", 1, false},
 		{"another host", "the key is not its", "POST", "https://a.example/v1", "https://b.example/v1", 1, false},

@@ -1,12 +1,15 @@
 package client
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -29,12 +32,48 @@ func HTTP(user *http.Client, provider string, guard func(base http.RoundTripper)
 // in headers of one's own (Api-Key) to wherever the server points.
 func CheckRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
-	same := req.Method == first.Method && req.URL.Hostname() == first.URL.Hostname() &&
-		(req.URL.Scheme == first.URL.Scheme || req.URL.Scheme == "https")
+	same := req.Method == first.Method && req.URL.Hostname() == first.URL.Hostname()
+	if req.URL.Scheme == first.URL.Scheme {
+		same = same && req.URL.Port() == first.URL.Port() // behind another one is another server
+	} else {
+		same = same && req.URL.Scheme == "https"
+	}
 	if !same || len(via) >= 10 {
 		return http.ErrUseLastResponse
 	}
 	return nil
+}
+
+// HeaderFault is the error for a request that cannot be sent, since a header
+// has a value that none may have: a key with the line end of the file that it
+// was read from. It is nil for all others. net/http's own would be taken for
+// trouble with the connection, which passes. No value is shown.
+func HeaderFault(req *http.Request, provider string) error {
+	for name, vs := range req.Header {
+		for _, v := range vs {
+			i := strings.IndexFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f })
+			if i < 0 {
+				continue
+			}
+			e := &llm.Error{Kind: llm.KindBadRequest, Provider: provider}
+			what := "the header " + name
+			if isKey := len(wire.Secrets(&http.Request{Header: http.Header{name: {v}}})) > 0; isKey {
+				e.Kind, what = llm.KindAuth, "the key in the header "+name
+			}
+			e.Message = fmt.Sprintf("%s holds the character %q, which no header may have", what, v[i])
+			e.Hint = "take it out of the environment variable or the Config's Header: it is often the line end of a file that a key was read from"
+			return e
+		}
+	}
+	return nil
+}
+
+// Broke reports whether err is trouble of the connection alone: the caller has
+// not given up, and what came was no error of the server's.
+func Broke(ctx context.Context, err error) bool {
+	var no *NoAnswer
+	return err != nil && ctx.Err() == nil && !errors.As(err, &no) && !errors.Is(err, context.DeadlineExceeded) &&
+		!errors.Is(err, ErrTooLong) && !errors.Is(err, wire.ErrEventTooLong)
 }
 
 // IsLoopback reports whether a URL's host is this machine.

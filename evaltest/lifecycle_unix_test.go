@@ -207,7 +207,7 @@ func TestDeadline(t *testing.T) {
 	assert.NotContains(t, text, "panic: ")
 	assert.Contains(t, text, "the run stopped early: the test's time (-timeout")
 	assert.Contains(t, text, "will not run; give more time (-timeout", "warned after the first items")
-	assert.Regexp(t, `accuracy  \d+\.0%: [45]/50 correct, 4[56] not run`, text)
+	assert.Regexp(t, `accuracy  \d+\.0%: [1-5]/50 correct, 4[5-9] not run`, text, "four on a quiet machine")
 	assert.Contains(t, text, "-evaltest.resume")
 	assert.NotContains(t, text, "errored, 4", "nothing was cancelled: what would not have fitted was not begun")
 }

@@ -35,23 +35,59 @@ func inTime(end time.Time, f func() error) (done bool, err error) {
 	}
 }
 
-// prepare calls the strategy's hooks. Where one fails, nothing is run.
+// prepare calls the strategy's hooks. Where one fails, nothing is run. One that
+// ignores the end of the run is not waited for.
 func (r *runner) prepare() {
-	if err := run.Prepare(r.ctx, r.cfg.Strategy); err != nil {
-		r.gov.stop(&halt{reason: "prepare", text: report.Escape(wire.Mask(err.Error()), 0)}, 0)
+	prepared := make(chan error, 1)
+	go func() { prepared <- run.Prepare(r.ctx, r.cfg.Strategy) }()
+	over := r.ctx.Done()
+	var late <-chan time.Time
+	for {
+		select {
+		case err := <-prepared:
+			if err != nil {
+				r.gov.stop(&halt{reason: "prepare", text: report.Escape(wire.Mask(err.Error()), 0)}, 0)
+			}
+			return
+		case <-over:
+			over, late = nil, time.After(r.cfg.Grace)
+		case <-late:
+			r.fail("a strategy's Prepare had not returned %v after the run was stopped: it must return when its context is done", r.cfg.Grace)
+			return
+		}
 	}
 }
 
-// closeStrategy calls the strategy's hooks, whatever else happened.
+// closeStrategy calls the strategy's hooks, whatever else happened. After a
+// signal they have only as much time as a strategy has that ignores its context:
+// who sent it kills soon.
 func (r *runner) closeStrategy() {
-	var errs []error
-	done, _ := inTime(r.closeBy, func() error { errs = run.Close(r.cfg.Strategy); return nil })
-	if !done {
-		r.fail("a strategy's Close had not returned when the test's time was up")
-		return
+	closed := make(chan []error, 1)
+	go func() { closed <- run.Close(r.cfg.Strategy) }()
+	over := r.ctx.Done()
+	var late, soon <-chan time.Time
+	if !r.closeBy.IsZero() {
+		late = time.After(time.Until(r.closeBy))
 	}
-	for _, err := range errs {
-		r.fail("%s", report.Escape(wire.Mask(err.Error()), 0))
+	for {
+		select {
+		case errs := <-closed:
+			for _, err := range errs {
+				r.fail("%s", report.Escape(wire.Mask(err.Error()), 0))
+			}
+			return
+		case <-over:
+			over = nil
+			if h := r.gov.cause(); h != nil && (h.reason == "interrupt" || h.reason == "orphan") {
+				soon = time.After(r.cfg.Grace)
+			}
+		case <-soon:
+			r.fail("a strategy's Close had not returned %v after the run was stopped", r.cfg.Grace)
+			return
+		case <-late:
+			r.fail("a strategy's Close had not returned when the test's time was up")
+			return
+		}
 	}
 }
 

@@ -156,6 +156,9 @@ func (a *appender) record(rec *Record) {
 			a.b = append(a.b, ']')
 		}
 	}
+	if len(rec.JudgeTryLog) > 0 {
+		a.other(`"judge_try_log":`, rec.JudgeTryLog)
+	}
 	a.totalIf(`"usage":`, &rec.Usage)
 	a.totalIf(`"judge_usage":`, &rec.JudgeUsage)
 	a.textIf(`"cost_usd":`, rec.CostUSD)

@@ -50,6 +50,9 @@ type Record struct {
 	Graded  *grade.Verdict `json:"graded,omitempty"`
 	// Attempts are in order; the last one's response is Response.
 	Attempts []Attempt `json:"attempts,omitempty"`
+	// JudgeTryLog has every physical call of the judge, as an attempt's TryLog
+	// has those of the strategy.
+	JudgeTryLog []Try `json:"judge_try_log,omitempty"`
 	// Usage is what all attempts' calls spent, JudgeUsage what judges spent.
 	Usage      llm.UsageTotal `json:"usage,omitzero"`
 	JudgeUsage llm.UsageTotal `json:"judge_usage,omitzero"`

@@ -96,22 +96,22 @@ func (o *one) newLog(n int, s stage) *llm.CallLog {
 
 // attempt lets the strategy answer once and books what that cost.
 func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
-	log := o.newLog(n, answering)
-	o.mu.Lock()
-	o.doing, o.number, o.log, o.began = answering, n, log, time.Now()
-	o.mu.Unlock()
-	tries, physical := 0, new(call.Tries)
-	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample, Unusable: o.useless, Last: o.last, State: &o.state}
 	if err := o.c.afford(); err != nil {
-		o.mu.Lock()
-		o.log = nil // no attempt has begun
-		o.mu.Unlock()
 		return llm.Response{}, err
 	}
-	resp, err := o.c.policy(o.c.scope()).Do(call.WithTries(llm.WithCallLog(ctx, log), physical), func(ctx context.Context) (resp llm.Response, err error) {
-		tries++
+	log, tries := o.newLog(n, answering), new(call.Tries)
+	o.mu.Lock()
+	if o.left {
+		o.mu.Unlock()
+		return llm.Response{}, errAbandoned
+	}
+	o.doing, o.number, o.log, o.tries, o.began, o.paid = answering, n, log, tries, time.Now(), 0
+	o.mu.Unlock()
+	o.executed.Store(0)
+	a := Attempt{Number: n, Of: o.c.attempts(), Sample: o.sample, Unusable: o.useless, Last: o.last, State: &o.state}
+	resp, err := o.c.policy(o.c.scope()).Do(call.WithTries(llm.WithCallLog(ctx, log), tries), func(ctx context.Context) (resp llm.Response, err error) {
 		before := 0
-		if tries > 1 {
+		if o.executed.Add(1) > 1 {
 			before = len(log.Calls())
 		}
 		err = guard(answering, o.c.Strategy, func() (err error) {
@@ -125,41 +125,48 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	})
 	failure := o.failure(err)
 	calls := log.Calls()
-	all := physical.All()
-	var spent ledger
-	switch {
-	case len(calls) > 0:
-		spent = o.book(calls...)
-	case sent(all):
-		spent = o.book(llm.Call{Response: resp, Err: err})
+	if len(calls) == 0 && sent(tries.All()) {
+		calls = []llm.Call{{Response: resp, Err: err}}
 	}
+	spent := o.book(calls...)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left { // booked when it was abandoned
 		return resp, errAbandoned
 	}
 	o.endAttempt(resp, err, failure, calls, spent)
-	logTries(&o.rec.Attempts[len(o.rec.Attempts)-1], tries, all)
 	return resp, err
 }
 
-// breakOff ends the attempt under way for want of an answer. What its calls
-// have spent counts, but only costs that providers report: the user's price
-// function may hang or panic, and here that could not be contained. The caller
-// holds mu.
-func (o *one) breakOff(err *llm.Error, failure *result.Error) {
-	calls := o.log.Calls()
-	spent := book(nil, calls...)
-	if len(calls) == 0 {
-		spent = book(nil, llm.Call{Err: err})
+// breakOff ends the attempt or the grading under way for want of an end, and
+// returns those calls of it that the budget does not know of yet. What they have spent counts, but
+// only costs that providers report: the user's price function may hang or panic,
+// and here that could not be contained. The caller holds mu.
+func (o *one) breakOff(err *llm.Error, failure *result.Error) (calls []llm.Call) {
+	if o.log == nil {
+		return nil
 	}
-	o.endAttempt(llm.Response{}, err, failure, calls, spent)
+	calls = o.log.Calls()
+	switch {
+	case !o.isGrading:
+		if len(calls) == 0 && sent(o.tries.All()) {
+			calls = []llm.Call{{Err: err}}
+		}
+		o.endAttempt(llm.Response{}, err, failure, calls, book(nil, calls...))
+	default:
+		if len(calls) == 0 && o.doing == judging && err.Kind != llm.KindPanic {
+			calls = []llm.Call{{Err: err}}
+		}
+		o.endGrading(book(nil, calls...))
+	}
+	paid := min(o.paid, len(calls))
+	o.paid = len(calls)
+	return calls[paid:]
 }
 
 // endAttempt ends the attempt under way. The caller holds mu.
 func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, calls []llm.Call, spent ledger) {
 	took := time.Since(o.began)
-	o.log = nil
 	model := resp.Model
 	for i := range calls {
 		if m := calls[i].Response.Model; m != "" && resp.Model == "" { // an application seldom says
@@ -169,10 +176,14 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, ca
 	if o.rec.Attempts == nil {
 		o.rec.Attempts = o.parts.attempts[:0]
 	}
-	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{
+	a := result.Attempt{
 		Number: o.number, Start: o.began.UTC(), Duration: took,
 		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
-	})
+	}
+	tries := o.tries.All()
+	a.Tries, a.TryLog = max(made(tries), int(o.executed.Load())), tryLog(tries)
+	o.log, o.tries = nil, nil
+	o.rec.Attempts = append(o.rec.Attempts, a)
 	o.cost.add(spent)
 	o.rec.Latency = spent.model
 	if spent.model == 0 {

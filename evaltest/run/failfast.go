@@ -26,13 +26,17 @@ const (
 // no such model. Before any answer has come, the first fatal error is enough;
 // after one has, Fatal in a row are, for then some items do work. Errors that
 // may pass (a refused connection, a server error) are enough if no answer has
-// come and the first Alike items all ended with the same one.
+// come and the first Alike items all ended with the same one. A rate limit is
+// enough later, too, if Alike items in a row ended with one: each of them has
+// waited as long as it could, or was told to wait for longer than that. What has
+// not run by then can be resumed, and would only end in errors.
 type FailFast struct {
 	// Fatal is how many fatal errors of one kind in a row stop a run that has
 	// had answers; default [DefaultFatal].
 	Fatal int
-	// Alike is how many errors of one kind and status stop a run that has had
-	// no answer; default [DefaultAlike].
+	// Alike is how many errors of one kind and status in a row stop a run that
+	// has had no answer, and how many rate limits any run; default
+	// [DefaultAlike].
 	Alike int
 
 	mu       sync.Mutex
@@ -80,12 +84,13 @@ func (f *FailFast) limit(kind llm.ErrorKind) int {
 		return 1
 	case kind.Fatal():
 		return orDefault(f.Fatal, DefaultFatal)
+	case kind == llm.KindRateLimit:
+		return orDefault(f.Alike, DefaultAlike)
 	case f.answered:
 		return never
 	}
 	switch kind {
-	case llm.KindConnection, llm.KindServer, llm.KindBadRequest, llm.KindBadResponse, llm.KindIncomplete,
-		llm.KindRateLimit, llm.KindTimeout:
+	case llm.KindConnection, llm.KindServer, llm.KindBadRequest, llm.KindBadResponse, llm.KindIncomplete, llm.KindTimeout:
 		return orDefault(f.Alike, DefaultAlike)
 	}
 	return never // an item's own trouble: a panic, a row that does not decode, a recording that is missing

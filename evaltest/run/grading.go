@@ -15,11 +15,10 @@ import (
 
 // grade lets the deterministic grader decide on attempt n's response.
 func (o *one) grade(ctx context.Context, n int, resp llm.Response) call.Next {
-	if !o.enter(grading) {
+	ctx, log, ok := o.enter(ctx, grading, n)
+	if !ok {
 		return call.Stop
 	}
-	log := o.newLog(n, grading)
-	ctx = llm.WithCallLog(ctx, log)
 	v, err := o.ask(ctx, grading, o.c.Grader, resp)
 	modelled := o.bookJudging(log, v, nil) // a failed grader of this kind made no call of its own
 	k := o.c.graded.Add(1) - 1
@@ -40,12 +39,22 @@ func (o *one) grade(ctx context.Context, n int, resp llm.Response) call.Next {
 	return call.Stop
 }
 
-// enter notes whose code runs next, unless the item was abandoned.
-func (o *one) enter(s stage) bool {
+// enter notes whose code runs next, and returns its context and log, unless the
+// item was abandoned.
+func (o *one) enter(ctx context.Context, s stage, n int) (context.Context, *llm.CallLog, bool) {
+	log := o.newLog(n, s)
+	var tries *call.Tries
+	if s == judging {
+		tries = new(call.Tries)
+		ctx = call.WithTries(ctx, tries)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.doing = s
-	return !o.left
+	if o.left {
+		return ctx, log, false
+	}
+	o.doing, o.log, o.tries, o.isGrading, o.paid = s, log, tries, true, 0
+	return llm.WithCallLog(ctx, log), log, true
 }
 
 // ask calls a grader or judge and holds it to its contract. Its error names
@@ -139,9 +148,6 @@ func (o *one) wantsJudge() bool {
 // says Ungraded, leaves the item ungraded: never correct or incorrect. A
 // failure worth another attempt gets as many as the strategy.
 func (o *one) judge(ctx context.Context) {
-	if !o.enter(judging) {
-		return
-	}
 	if err := o.c.afford(); err != nil {
 		o.unaffordable("before the judge was asked", err)
 		return
@@ -150,8 +156,11 @@ func (o *one) judge(ctx context.Context) {
 	var v grade.Verdict
 	var err error
 	end := o.c.loop().Do(ctx, func(n int) (call.Next, error) {
-		log := o.newLog(n, judging)
-		_, err = o.c.policy(o.c.judgeScope()).Do(llm.WithCallLog(ctx, log), func(ctx context.Context) (llm.Response, error) {
+		ctx, log, ok := o.enter(ctx, judging, n)
+		if !ok {
+			return call.Stop, errAbandoned
+		}
+		_, err = o.c.policy(o.c.judgeScope()).Do(ctx, func(ctx context.Context) (llm.Response, error) {
 			v, err = o.ask(ctx, judging, o.c.Judge, resp)
 			return llm.Response{}, err
 		})
@@ -185,7 +194,7 @@ func (o *one) judge(ctx context.Context) {
 }
 
 // bookJudging books what a verdict cost and reports whether a model was asked.
-func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) bool {
+func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) (asked bool) {
 	calls := log.Calls()
 	if len(calls) == 0 {
 		for _, resp := range v.Calls {
@@ -195,12 +204,23 @@ func (o *one) bookJudging(log *llm.CallLog, v grade.Verdict, err error) bool {
 	if len(calls) == 0 && err != nil && llm.KindOf(err) != llm.KindPanic {
 		calls = []llm.Call{{Err: err}}
 	}
-	if len(calls) == 0 {
-		return false
+	var spent ledger
+	if len(calls) > 0 {
+		spent = o.book(calls...)
 	}
-	spent := o.book(calls...)
 	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.left { // else it was booked then
+		o.endGrading(spent)
+	}
+	return len(calls) > 0
+}
+
+// endGrading ends the grader's or judge's part under way. The caller holds mu.
+func (o *one) endGrading(spent ledger) {
 	o.judged.add(spent)
-	o.mu.Unlock()
-	return true
+	if o.tries != nil {
+		o.rec.JudgeTryLog = append(o.rec.JudgeTryLog, tryLog(o.tries.All())...)
+	}
+	o.log, o.tries, o.isGrading = nil, nil, false
 }

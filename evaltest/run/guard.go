@@ -50,10 +50,20 @@ func guard(who stage, v any, f func() error) (err error) {
 // Goexit, or by a panic outside guard, such as in the Error method of a
 // strategy's error.
 func (o *one) crashed(value any) {
+	if calls := o.crash(value); len(calls) > 0 && o.c.Budget != nil {
+		o.mu.Lock()
+		o.doing = pricing
+		o.mu.Unlock()
+		_ = o.c.Budget.Spend(calls...)
+	}
+}
+
+// crash does so, and returns the calls that are not booked yet.
+func (o *one) crash(value any) (calls []llm.Call) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left {
-		return
+		return nil
 	}
 	e := &result.Error{Kind: llm.KindPanic}
 	if value != nil {
@@ -63,13 +73,12 @@ func (o *one) crashed(value any) {
 		e.Message = fmt.Sprintf("the %[1]s ended its goroutine (runtime.Goexit). The likely cause is FailNow, Fatal, Skip or a require assertion: "+
 			"a %[1]s must not call methods of the outer *testing.T; return an error instead", o.doing)
 	}
-	if o.log != nil {
-		o.breakOff(&llm.Error{Kind: llm.KindPanic}, e)
-	}
+	calls = o.breakOff(&llm.Error{Kind: llm.KindPanic}, e)
 	o.rec.Outcome, o.rec.Score, o.rec.Error = result.Errored, 0, e
 	if o.doing == judging { // the answer is there; only its verdict is not
 		o.ungraded(o.rec, e.Message)
 	}
+	return calls
 }
 
 // ungraded sets the outcome of an item whose judge gave no legal verdict.

@@ -2,7 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/goevals/evals/llm"
 )
 
 // A Preparer is a [Strategy], or the model of an [Ask], that has something to do
@@ -11,7 +14,8 @@ import (
 // itself.
 type Preparer interface {
 	// Prepare is called once a run, before the first Execute. If it fails
-	// nothing is run.
+	// nothing is run. It must return soon after ctx is done, which is when the
+	// run's time is up or it is interrupted.
 	Prepare(ctx context.Context) error
 }
 
@@ -20,7 +24,8 @@ type Preparer interface {
 // several runs share, to be prepared again.
 type Closer interface {
 	// Close is called once a run, after the last Execute has returned or was
-	// abandoned, whatever else happened, also if Prepare failed.
+	// abandoned, whatever else happened, also if Prepare failed or has not
+	// returned.
 	Close() error
 }
 
@@ -30,11 +35,12 @@ const (
 )
 
 // Prepare prepares a strategy and the strategies in it, if they ask for it. A
-// panic is an error. Call [Close] in the end whatever it returned.
+// panic is an error, and so is the end of the hook's goroutine, which is one of
+// its own. Call [Close] in the end whatever it returned.
 func Prepare(ctx context.Context, s Strategy) error {
 	for _, part := range hooked(s) {
 		if p, ok := part.(Preparer); ok {
-			if err := guard(preparing, part, func() error { return p.Prepare(ctx) }); err != nil {
+			if err := aside(preparing, part, func() error { return p.Prepare(ctx) }); err != nil {
 				return fmt.Errorf("strategy %s: Prepare: %w", NameOf(part), err)
 			}
 		}
@@ -49,13 +55,28 @@ func Close(s Strategy) (errs []error) {
 	for i := range parts {
 		part := parts[len(parts)-1-i]
 		if c, ok := part.(Closer); ok {
-			if err := guard(closing, part, c.Close); err != nil {
+			if err := aside(closing, part, c.Close); err != nil {
 				errs = append(errs, fmt.Errorf("strategy %s: Close: %w", NameOf(part), err))
 			}
 		}
 	}
 	return errs
 }
+
+// aside calls a hook in a goroutine of its own: where FailNow of a *testing.T
+// ends that, the run must go on to its end.
+func aside(who stage, v any, f func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := error(&llm.Error{Kind: llm.KindPanic, Err: errors.New(goexited)})
+		defer func() { done <- err }()
+		err = guard(who, v, f)
+	}()
+	return <-done
+}
+
+const goexited = "it ended its goroutine (runtime.Goexit). The likely cause is FailNow, Fatal, Skip or a require assertion: " +
+	"a hook must not call methods of the outer *testing.T; return an error instead"
 
 // hooked returns whose hooks to call: a strategy of ours stands for what it is
 // made of, each part once, for one strategy may stand in it twice.

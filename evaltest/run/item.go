@@ -12,6 +12,7 @@ import (
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 )
 
 var abandoned atomic.Int64
@@ -68,13 +69,20 @@ type one struct {
 	rec    *result.Record // in parts
 	parts  *parts
 	doing  stage
-	number int          // of the attempt under way
-	began  time.Time    // of the attempt under way
-	log    *llm.CallLog // of the attempt under way; nil between attempts
-	cost   ledger       // of the attempts
-	judged ledger       // of grader and judge
-	left   bool         // abandoned: the record is gone
-	ended  bool         // the record is whole
+	number int       // of the attempt under way
+	began  time.Time // of the attempt under way
+	// log and tries are of the attempt under way or, if isGrading, of the
+	// grader or the judge; nil between these.
+	log       *llm.CallLog
+	tries     *call.Tries
+	isGrading bool
+	cost      ledger // of the attempts
+	judged    ledger // of grader and judge
+	left      bool   // abandoned: the record is gone
+	paid      int    // how many calls of the log the budget knows of
+	ended     bool   // the record is whole
+
+	executed atomic.Int32 // how often the strategy was called for the attempt
 
 	// What a strategy is told of the attempts before.
 	state   State
@@ -113,12 +121,12 @@ const (
 // main runs the item in the hand's goroutine. It reports whether that is good
 // for another.
 func (o *one) main() (again bool) {
-	defer func() {
+	defer func() { again = o.deliver() && again }()
+	defer func() { // where the price function ends the goroutine once more, too
 		if !again {
 			o.hand.spent = true
 			o.crashed(recover())
 		}
-		again = o.deliver() && again
 	}()
 	o.run(llm.WithSample(llm.WithItem(o.ctx, o.item.ID), o.sample))
 	return true
@@ -173,9 +181,15 @@ func (o *one) abandon() *result.Record {
 	}
 	o.left = true
 	abandoned.Add(1)
-	if o.log != nil { // in an attempt
-		e := &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}
-		o.breakOff(e, o.failure(e))
+	e := &llm.Error{Kind: llm.KindTimeout, Err: errAbandoned}
+	if o.tries != nil {
+		o.tries.Abandon(e) // others need the slots
+	}
+	if calls := o.breakOff(e, o.failure(e)); len(calls) > 0 && o.c.Budget != nil {
+		if o.doing == pricing { // the price function does not return
+			calls = []llm.Call{{Err: e}}
+		}
+		go func() { _ = o.c.Budget.Spend(calls...) }() // it may hang in there
 	}
 	rec := *o.rec
 	rec.Attempts = append([]result.Attempt(nil), o.rec.Attempts...)

@@ -80,8 +80,12 @@ func (o *one) book(calls ...llm.Call) ledger {
 	o.doing = pricing
 	o.mu.Unlock()
 	l := book(o.c.Price, calls...)
+	o.mu.Lock()
+	paid := min(o.paid, len(calls))
+	o.paid = len(calls)
+	o.mu.Unlock()
 	if o.c.Budget != nil {
-		_ = o.c.Budget.Spend(calls...) // whoever asks next is told
+		_ = o.c.Budget.Spend(calls[paid:]...) // whoever asks next is told
 	}
 	o.mu.Lock()
 	o.doing = was

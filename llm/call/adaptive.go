@@ -94,10 +94,15 @@ func (a *adaptive) failed() { a.row = 0 }
 // limited is called once a pause: the calls that were refused together speak
 // of one event.
 func (a *adaptive) limited(l Limits) {
-	a.row, a.good = 0, 0
+	a.row = 0
 	if a.rate > 0 {
 		a.rate = max(a.rate*rateDown, min(rateLeast, rateTop(l)))
 	}
+}
+
+// crowded is called once a pause, if more than a call now and then was refused.
+func (a *adaptive) crowded() {
+	a.good = 0
 	if a.calls > 0 {
 		a.calls = max(a.calls/2, 1)
 	}

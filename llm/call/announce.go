@@ -15,19 +15,20 @@ import (
 // does so by itself. Outside of a Policy with a Scope it does nothing.
 func Announce(ctx context.Context, req llm.Request) error {
 	t := tryOf(ctx)
-	if t == nil || t.scope == nil {
+	if t == nil || t.engine.scope == nil {
 		return nil
 	}
-	g, need := t.grant.Load(), t.scope.estimate(req)
-	if g == nil || need <= g.tokens || !t.grant.CompareAndSwap(g, nil) {
+	had := t.grant.Load()
+	if had == nil || !t.grant.CompareAndSwap(had, nil) {
 		return nil
 	}
-	g.end(outcome{})
 	if hold(ctx) {
 		defer unhold(ctx)
 	}
-	g, waits, err := t.scope.admit(ctx, need)
-	t.news.Store(&Try{Start: time.Now(), Waits: waits, Unsent: err != nil})
+	g, waits, err := had.again(ctx, t.engine.scope.estimate(req))
+	if g != had {
+		t.news.Store(&Try{Start: time.Now(), Waits: waits, Unsent: err != nil})
+	}
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package call
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -27,8 +26,9 @@ type Caps struct {
 	MaxTokens int64
 	// Price returns the exact cost of one call in US dollars as a decimal;
 	// false if it is not known. It is asked where the provider did not report
-	// the cost itself. It must return at once and must not use the Budget,
-	// which is locked meanwhile.
+	// the cost itself. It must be safe for concurrent use. One that does not
+	// return holds nobody up but its caller, whose call is not counted until
+	// it does.
 	Price func(llm.Response) (usd string, ok bool)
 }
 
@@ -136,48 +136,113 @@ func (b *Budget) Admit() error {
 
 // Spend adds finished calls, failed ones included. Each call must be added
 // once. It returns what [Budget.Admit] returns from now on.
-func (b *Budget) Spend(calls ...llm.Call) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *Budget) Spend(calls ...llm.Call) (err error) {
+	var few [4]bill
+	bills := few[:0]
 	for i := range calls {
-		b.spend(&calls[i])
+		bills = append(bills, b.read(&calls[i]))
 	}
-	if b.err == nil {
-		b.err = b.reached()
+	defer func() { // also where Price ends the goroutine
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		for i := range bills {
+			b.add(&bills[i])
+		}
+		if b.err == nil {
+			b.err = b.reached()
+		}
+		err = b.err
+	}()
+	for i := range bills {
+		if bills[i].ask {
+			b.ask(&bills[i])
+		}
 	}
-	return b.err
+	return nil
 }
 
-// spend adds one call. The caller holds mu.
-func (b *Budget) spend(c *llm.Call) {
+// A bill is what is known of one call.
+type bill struct {
+	resp     llm.Response
+	free     bool
+	sane     bool // its usage can be added up
+	answered bool
+	usd      decimal.Decimal
+	priced   bool
+	ask      bool   // the price function is to be asked
+	why      string // it is not priced
+}
+
+// read makes a call's bill, as far as that takes nobody else's code.
+func (b *Budget) read(c *llm.Call) bill {
+	l := bill{resp: c.Response, answered: c.Err == nil, why: "it has no price"}
+	l.resp.Usage = c.Usage()
+	u := l.resp.Usage
+	l.sane = saneUsage(u)
+	nothingRead := !l.sane || u.Input+u.Output == 0
+	if l.free = l.resp.Replayed || nothingRead && l.resp.CostUSD == "" && CostsNothing(c.Err); l.free {
+		return l
+	}
+	if l.resp.CostUSD != "" {
+		usd, err := readUSD(l.resp.CostUSD)
+		if l.usd, l.priced = usd, err == nil; l.priced {
+			return l
+		}
+		l.why = "the provider's cost is no amount"
+	}
+	if l.ask = l.sane && b.caps.Price != nil; l.ask && l.resp.CostUSD == "" {
+		l.why = "the price function ended its goroutine" // until it returns
+	}
+	return l
+}
+
+// ask calls the user's function. Nobody may hold mu.
+func (b *Budget) ask(l *bill) {
+	defer func() {
+		if v := recover(); v != nil {
+			l.why = cut(wire.Mask(fmt.Sprintf("the price function panicked: %v", v)), maxTryMessage)
+		}
+	}()
+	said, ok := b.caps.Price(l.resp)
+	if !ok {
+		if l.resp.CostUSD == "" {
+			l.why = "it has no price"
+		}
+		return
+	}
+	usd, err := readUSD(said)
+	if err != nil {
+		l.why = fmt.Sprintf("the price function returned %.40q", said)
+		return
+	}
+	l.usd, l.priced = usd, true
+}
+
+// add adds one call. The caller holds mu.
+func (b *Budget) add(l *bill) {
 	b.calls++
-	resp := c.Response
-	resp.Usage = c.Usage()
-	sane := saneUsage(resp.Usage)
-	nothingRead := !sane || resp.Usage.Input+resp.Usage.Output == 0
-	if resp.Replayed || nothingRead && resp.CostUSD == "" && CostsNothing(c.Err) {
+	if l.free {
 		b.free++
 		return
 	}
-	if sane {
-		n := saturated(resp.Usage.Input, resp.Usage.Output)
+	if l.sane {
+		n := saturated(l.resp.Usage.Input, l.resp.Usage.Output)
 		b.tokens.known, b.tokens.largest = saturated(b.tokens.known, n), max(b.tokens.largest, n)
 		b.tokens.n++
 	} else {
-		b.tokens.miss(c.Err == nil)
+		b.tokens.miss(l.answered)
 	}
-	usd, known, why := b.price(resp, sane)
 	switch {
-	case known:
-		b.usd.known = b.usd.known.Add(usd)
+	case l.priced:
+		b.usd.known = b.usd.known.Add(l.usd)
 		b.usd.n++
-		if usd.GreaterThan(b.usd.largest) {
-			b.usd.largest = usd
+		if l.usd.GreaterThan(b.usd.largest) {
+			b.usd.largest = l.usd
 		}
-	case !sane:
-		b.usd.miss(c.Err == nil)
+	case !l.sane:
+		b.usd.miss(l.answered)
 	default:
-		b.noPrice(resp.Model, why)
+		b.noPrice(l.resp.Model, l.why)
 	}
 }
 
@@ -196,47 +261,6 @@ func modelName(model string) string {
 		return "a model that the provider did not name"
 	}
 	return "model " + fmt.Sprintf("%q", cut(wire.Mask(model), maxCode))
-}
-
-// price is what one call cost, or why that is not known. The caller holds mu.
-func (b *Budget) price(resp llm.Response, usageKnown bool) (usd decimal.Decimal, ok bool, why string) {
-	if resp.CostUSD != "" {
-		if usd, err := readUSD(resp.CostUSD); err == nil {
-			return usd, true, ""
-		}
-		why = "the provider's cost is no amount"
-	}
-	if !usageKnown {
-		return usd, false, why
-	}
-	said, panicked := "", ""
-	if b.caps.Price != nil {
-		said, ok, panicked = b.ask(resp)
-	}
-	if !ok {
-		return usd, false, cmp.Or(panicked, why, "it has no price")
-	}
-	usd, err := readUSD(said)
-	if err != nil {
-		return usd, false, fmt.Sprintf("the price function returned %.40q", said)
-	}
-	return usd, true, ""
-}
-
-// ask calls the user's function.
-func (b *Budget) ask(resp llm.Response) (usd string, ok bool, panicked string) {
-	returned := false
-	defer func() {
-		switch v := recover(); {
-		case v != nil:
-			usd, ok, panicked = "", false, cut(wire.Mask(fmt.Sprintf("the price function panicked: %v", v)), maxTryMessage)
-		case !returned: // nobody up the stack goes on
-			b.noPrice(resp.Model, "the price function ended its goroutine")
-		}
-	}()
-	usd, ok = b.caps.Price(resp)
-	returned = true
-	return usd, ok, ""
 }
 
 // saneUsage reports a usage that can be added up.

@@ -228,3 +228,41 @@ func FuzzBudget(f *testing.F) {
 		}
 	})
 }
+
+// TestBudgetPriceHangs: a price function that does not return holds up its
+// caller, and nobody else.
+func TestBudgetPriceHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan bool)
+		b := newBudget(t, call.Caps{MaxUSD: "1", Price: func(r llm.Response) (string, bool) {
+			if r.Model == "slow" {
+				<-release
+			}
+			return "0.25", true
+		}})
+		go func() { _ = b.Spend(answered("slow", 1, 1)) }()
+		synctest.Wait()
+		assert.NoError(t, b.Admit())
+		assert.NoError(t, b.Spend(answered("m", 1, 1)))
+		assert.Equal(t, "0.25", b.Spent().USD)
+		release <- true
+		synctest.Wait()
+		assert.Equal(t, "0.5", b.Spent().USD)
+	})
+}
+
+// TestBudgetGoexitCounts: the calls that came with one whose price function ended
+// the goroutine are not lost.
+func TestBudgetGoexitCounts(t *testing.T) {
+	b := newBudget(t, call.Caps{MaxTokens: 100, Price: func(r llm.Response) (string, bool) {
+		if r.Model == "exit" {
+			runtime.Goexit()
+		}
+		return "0.25", true
+	}})
+	var wait sync.WaitGroup
+	wait.Go(func() { _ = b.Spend(answered("m", 30, 0), answered("exit", 30, 0), answered("m", 30, 0)) })
+	wait.Wait()
+	assert.EqualValues(t, 90, b.Spent().Tokens)
+	assert.Equal(t, 3, b.Spent().Calls)
+}

@@ -35,7 +35,7 @@ func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err 
 		waits.Pause += waited
 		if refused != nil {
 			err = e.refusal(ctx, refused, err)
-			logTry(ctx, nil, Try{Start: time.Now(), Waits: waits, Unsent: true}, &llm.Response{}, err)
+			logTry(ctx, triesOf(ctx), Try{Start: time.Now(), Waits: waits, Unsent: true}, &llm.Response{}, err)
 			return resp, err
 		}
 		var own time.Duration
@@ -67,25 +67,23 @@ func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
 	}
 	// A try of the same scope further out has leave for one call already:
 	// this one. To ask again would count it twice, and wait for ever where
-	// one call at a time is allowed.
-	var waited Waits
+	// one call at a time is allowed. It may be too late for that leave, though,
+	// or it was given for less.
 	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
-		if outer.scope == e.scope {
+		if outer.engine.scope == e.scope {
 			if g := outer.grant.Swap(nil); g != nil {
-				waited = outer.waits // for this call, as it turns out
-				if e.tokens <= g.tokens {
-					return g, waited, nil
+				if hold(ctx) {
+					defer unhold(ctx)
 				}
-				g.end(outcome{}) // it was given for less
-				break
+				g, waits, err := g.again(ctx, e.tokens)
+				return g, waits.plus(outer.was.Waits), err // they were for this call, as it turns out
 			}
 		}
 	}
 	if hold(ctx) {
 		defer unhold(ctx)
 	}
-	g, waits, err := e.scope.admit(ctx, e.tokens)
-	return g, waits.plus(waited), err
+	return e.scope.admit(ctx, e.tokens)
 }
 
 // refusal is the error of a try that was not admitted. busy is the rate limit
@@ -120,27 +118,23 @@ func (e *unsentError) Unwrap() error { return e.error }
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees.
 func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, err error) {
-	t := &try{scope: e.scope, waits: waits}
+	t := &try{engine: e, log: triesOf(ctx), was: Try{Start: time.Now(), Waits: waits}}
 	t.within(ctx, e.timeout)
 	t.grant.Store(g)
+	t.log.begin(t)
 	crashed := true
 	defer func() {
 		t.Cancel()
-		if crashed { // the slot must not be lost with a goroutine
-			t.settle(outcome{sent: true, err: errCrashed})
+		if crashed { // neither slot nor bill must be lost with a goroutine
+			t.conclude(&llm.Response{}, &llm.Error{Kind: llm.KindPanic, Err: errCrashed})
 		}
 	}()
-	log := Try{Start: time.Now(), Waits: waits}
 	resp, err = call(t)
 	crashed = false
-	log.Duration = time.Since(log.Start)
-	t.announced(&log)
 	if err != nil {
 		err = t.explain(ctx, e.timeout, err)
 	}
-	own = t.settle(outcomeOf(resp, err))
-	e.budget.tried(resp, err)
-	logTry(ctx, t, log, &resp, err)
+	own = t.conclude(&resp, err)
 	return resp, own, err
 }
 
@@ -214,11 +208,13 @@ func noTime(what string, wait, left time.Duration, cause error) error {
 // it.
 type try struct {
 	Bound
-	scope  *Scope
-	waits  Waits                 // before it
+	engine *engine
 	grant  atomic.Pointer[grant] // until something settles it
+	log    *Tries                // nil for none
 	logged atomic.Bool           // something inside has logged its own tries
 	news   atomic.Pointer[Try]   // what [Announce] came to
+	over   atomic.Bool           // concluded
+	was    Try                   // as it began
 }
 
 type tryKey struct{}
@@ -236,10 +232,25 @@ func (t *try) Value(key any) any {
 	return t.Bound.Value(key)
 }
 
-// settle ends the try's grant, unless a call inside has taken it over.
-func (t *try) settle(o outcome) time.Duration {
-	if g := t.grant.Swap(nil); g != nil {
-		return g.end(o)
+// conclude takes in what the try came to, once: ends its grant, unless a call
+// inside has taken it over, adds it to the budget and logs it.
+func (t *try) conclude(resp *llm.Response, err error) (own time.Duration) {
+	if t.over.Swap(true) { // it was abandoned
+		if g := t.grant.Swap(nil); g != nil { // while it waited for more, see Announce
+			g.end(outcomeOf(*resp, err))
+		}
+		return 0
 	}
-	return 0
+	log := t.was
+	log.Duration = time.Since(log.Start)
+	t.announced(&log)
+	if g := t.grant.Swap(nil); g != nil {
+		own = g.end(outcomeOf(*resp, err))
+	}
+	t.engine.budget.tried(*resp, err)
+	t.log.end(t)
+	if !t.logged.Load() {
+		logTry(t.parent, t.log, log, resp, err)
+	}
+	return own
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -13,9 +14,40 @@ type grant struct {
 	at      time.Duration // when it started
 	tokens  int64         // reserved
 	gen     uint64        // of the pause that was the last one then
+	ticket  uint64        // of its place in the line
 	nth     int64         // of the scope's starts, and the tokens charged by then
 	charged int64
 	over    bool
+}
+
+// again returns a grant for a call that takes over one that was given for it
+// further out, maybe long ago: the same one if the call could start now by it,
+// else one that it waits for in the old one's place.
+func (g *grant) again(ctx context.Context, tokens int64) (*grant, Waits, error) {
+	s := g.scope
+	s.mu.Lock()
+	now := s.begin()
+	timed := !s.quotas.none() || s.adaptive.rate > 0
+	if s.trip.err == nil && g.gen == s.pause.gen && !(timed && (now-g.at > s.quotas.window.grain || tokens > g.tokens)) {
+		s.mu.Unlock()
+		return g, Waits{}, nil
+	}
+	g.over = true
+	now, err := s.open(now)
+	s.giveBack(g)
+	if broken := s.shut(now); err == nil {
+		err = broken
+	}
+	var next *grant
+	var w *waiter
+	if err == nil {
+		next, w, err = s.enter(ctx, max(tokens, 0), g.ticket)
+	}
+	if next == nil { // others may have what it gave back
+		s.serve(s.open(s.begin()))
+	}
+	s.mu.Unlock()
+	return s.await(ctx, next, w, err)
 }
 
 // An outcome is what an admitted call came to.
@@ -54,7 +86,10 @@ func (s *Scope) settle(g *grant, o *outcome, now time.Duration) (wait time.Durat
 		s.inFlight--
 		s.reserved -= g.tokens
 		s.charge(g, o)
-		s.pacer.ended(g, true, good && g.gen == s.pause.gen)
+		s.pacer.ended(g, true, good && g.gen == s.pause.gen, s.line.n > 0)
+		if good {
+			s.refusals.answer()
+		}
 	} else {
 		s.giveBack(g)
 	}

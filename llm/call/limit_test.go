@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -457,6 +458,8 @@ func TestLimitsCheck(t *testing.T) {
 		{"zero", Limits{}, ""},
 		{"all", Limits{RPM: 1, TPM: 1, Burst: time.Minute, Concurrency: 1, Adaptive: AdaptAuto, MaxWait: 1, Share: "x", Cooldown: Backoff{First: 2, Max: 2}}, ""},
 		{"long first pause", Limits{Cooldown: Backoff{First: time.Hour}}, ""},
+		{"a key", Limits{Share: "team sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCD"}, "Limits.Share looks as if it held a key"},
+		{"an odd name", Limits{Share: strings.Repeat("../ \x00é", 10_000)}, ""},
 		{"RPM", Limits{RPM: -1}, "Limits.RPM is -1; it must not be negative (0 is no limit)"},
 		{"much RPM", Limits{RPM: 1_000_000_001}, "Limits.RPM is 1000000001; the most is 1000000000"},
 		{"TPM", Limits{TPM: -5}, "Limits.TPM is -5"},

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // Limits are what a [Scope] may do. The zero value limits nothing.
@@ -32,7 +33,10 @@ type Limits struct {
 	// be set.
 	Cooldown Backoff
 	// MaxWait is the longest wait that a provider may ask for; default 2
-	// minutes. If it asks for more the call fails at once with its words.
+	// minutes. If it asks for more the call fails at once with its words. A
+	// provider that has answered nothing yet, and refused every call for as long
+	// as that (and at least 2 minutes and 20 calls), is not waited for any more
+	// either: see [ErrBusy].
 	MaxWait time.Duration
 	// Share names the quota for other processes on this machine: all Scopes
 	// of the same user with the same Share, RPM and TPM share one budget and
@@ -61,9 +65,11 @@ const (
 	// to at least 10. RPM is a limit beside it.
 	AdaptRate Adaptive = "rate"
 	// AdaptConcurrency adds one call in flight after as many successes as are
-	// allowed in flight, and halves them on a rate limit (AIMD). It starts at
-	// 16 or, where that is set, at Concurrency, and goes up to Concurrency or
-	// 1,000.
+	// allowed in flight, and halves them when calls are refused (AIMD): more
+	// than 1 in 32 of late, or a quarter of those in flight together, or the
+	// first one after a pause. A call that is refused now and then says nothing
+	// of the limit. It starts at 16 or, where that is set, at Concurrency, and
+	// goes up to Concurrency or 1,000.
 	AdaptConcurrency Adaptive = "concurrency"
 	// AdaptAuto is AdaptConcurrency, and takes the limits that the provider's
 	// headers state for RPM and TPM where these are 0. It takes them as a
@@ -105,6 +111,8 @@ func (l Limits) Check() error {
 		return negative("Concurrency", l.Concurrency, "no limit")
 	case l.MaxWait < 0:
 		return negative("MaxWait", l.MaxWait, "the default of "+DefaultMaxWait.String())
+	case wire.Mask(l.Share) != l.Share: // the value would be a key in an error
+		return errors.New("call: Limits.Share looks as if it held a key; it is a name for the account, such as \"openai-team\"")
 	}
 	switch l.Adaptive {
 	case AdaptOff, AdaptRate, AdaptConcurrency, AdaptAuto:

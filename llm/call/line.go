@@ -6,7 +6,6 @@ import "time"
 type waiter struct {
 	tokens   int64
 	deadline time.Duration // of its context; forever if it has none
-	since    time.Duration // when it came
 	before   [stages]time.Duration
 
 	ready chan struct{} // closed when it may start or has failed
@@ -29,23 +28,22 @@ type line struct {
 	tickets     uint64
 }
 
-// join puts w at the end.
-func (l *line) join(w *waiter) {
+// ticket is the next place.
+func (l *line) ticket() uint64 {
 	l.tickets++
-	w.ticket = l.tickets
-	l.insert(l.back, w)
+	return l.tickets
 }
 
-// rejoin puts w where it stood: before all who came later.
-func (l *line) rejoin(w *waiter) {
-	var after *waiter
-	for at := l.front; at != nil && at.ticket < w.ticket; at = at.next {
-		after = at // few: only those sent back in the same moment
+// insert puts w where its ticket says: at the end if it is new, and before all
+// who came later if it was sent back.
+func (l *line) insert(w *waiter) {
+	after := l.back
+	if after != nil && after.ticket > w.ticket {
+		after = nil
+		for at := l.front; at.ticket < w.ticket; at = at.next {
+			after = at // few: only those sent back in the same moment
+		}
 	}
-	l.insert(after, w)
-}
-
-func (l *line) insert(after, w *waiter) {
 	w.prev, w.next, w.inLine = after, l.front, true
 	if after != nil {
 		w.next = after.next

@@ -94,7 +94,9 @@ func (m *Model) String() string {
 // says whose time was up ([ErrAttemptTimeout]).
 func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := ctx.Err(); err != nil {
-		return llm.Response{}, over(ctx, err, nil)
+		err = over(ctx, err, nil)
+		logTry(ctx, triesOf(ctx), Try{Start: time.Now(), Unsent: true}, &llm.Response{}, err)
+		return llm.Response{}, err
 	}
 	e := m.engine
 	e.tokens = e.scope.estimate(req)

@@ -1,6 +1,9 @@
 package call
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // A pacer spaces the starts of a whole scope after a pause, so that those who
 // waited do not come back all at once and are refused all at once.
@@ -13,14 +16,20 @@ import "time"
 //   - They start at half the rate before the pause (multiplicative decrease).
 //   - Each success adds to the rate, so that as many as were in flight when the
 //     pause began, at least 10, restore what it was (additive increase): those
-//     who were refused together come back spaced out.
-//   - At twice the rate before the pause it ends.
+//     who were refused together come back spaced out. From there on it grows by
+//     a share of itself.
+//   - At twice the rate before the pause it ends, once nobody waits for it: an
+//     end that lets a crowd go is the next stampede.
+//
+// A refusal now and then is no crowd ([refusals]): the calls go on at the rate
+// before the pause, and nobody goes alone. Halving for each would make a crawl
+// of many calls, however few of them are refused.
 //
 // A pacer that is off, the zero value, delays nobody.
 type pacer struct {
 	rate   float64 // starts a second; 0 when off
 	before float64 // the rate before the pause
-	step   float64 // what a success adds
+	crowd  float64 // how many successes restore it
 	last   time.Duration
 	probe  *grant // the first one, while it is out
 	begun  bool   // it has started
@@ -33,10 +42,19 @@ const (
 	slowest = 1.0
 )
 
-// begin starts it: before is the rate so far.
+// begin starts it after a crowd was refused: before is the rate so far.
 func (p *pacer) begin(before float64, inFlight int) {
 	before = max(before, 2*slowest)
-	*p = pacer{rate: before / 2, before: before, step: before / 2 / float64(max(inFlight, 10))}
+	*p = pacer{rate: before / 2, before: before, crowd: float64(max(inFlight, 10))}
+}
+
+// keep starts it after one call among many was refused.
+func (p *pacer) keep(before float64, inFlight int) {
+	if p.rate > 0 {
+		return // it is on its way
+	}
+	before = max(before, 2*slowest)
+	*p = pacer{rate: before, before: before, crowd: float64(max(inFlight, 10)), last: never, begun: true}
 }
 
 // next is when the next start may come.
@@ -61,17 +79,19 @@ func (p *pacer) started(g *grant, now time.Duration) {
 	p.last = now
 }
 
-// ended takes in what became of a call. If the first one never left, the next
-// takes its place.
-func (p *pacer) ended(g *grant, left, success bool) {
+// ended takes in what became of a call, and whether somebody waits. If the
+// first one never left, the next takes its place.
+func (p *pacer) ended(g *grant, left, success, waiting bool) {
 	if p.probe == g {
 		p.probe = nil
 		p.begun = left
 	}
-	if p.rate > 0 && success {
-		if p.rate += p.step; p.rate >= 2*p.before {
-			*p = pacer{}
-		}
+	if p.rate == 0 || !success {
+		return
+	}
+	p.rate += max(p.before, p.rate) / 2 / p.crowd
+	if p.rate >= 2*p.before && !waiting {
+		*p = pacer{}
 	}
 }
 
@@ -114,3 +134,29 @@ func (m *meter) rate(now time.Duration) float64 {
 	took := min(now-m.first, time.Duration(len(m.counts))*time.Second)
 	return float64(sum) / max(took, time.Second).Seconds()
 }
+
+// most is the most starts in one of those seconds.
+func (m *meter) most(now time.Duration) float64 {
+	if !m.any {
+		return 0
+	}
+	m.turn(now)
+	return float64(slices.Max(m.counts[:]))
+}
+
+// A clock is the meter's: it stands still during pauses, which say nothing of
+// the rate.
+type clock struct {
+	stood time.Duration // in all, until to
+	to    time.Duration
+}
+
+// stand stops it until then.
+func (c *clock) stand(now, until time.Duration) {
+	if from := max(now, c.to); until > from {
+		c.stood += until - from
+		c.to = until
+	}
+}
+
+func (c *clock) read(now time.Duration) time.Duration { return max(now, c.to) - c.stood }

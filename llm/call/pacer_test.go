@@ -103,7 +103,7 @@ func TestTrap12UnknownLimit(t *testing.T) {
 		most   float64 // of calls refused, at most
 	}{
 		{"stated", true, Limits{}, 0.99, 0.12},
-		{"not a word", false, Limits{}, 0.75, 0.1},
+		{"not a word", false, Limits{}, 0.75, 0.12},
 		{"not a word, adaptive concurrency", false, Limits{Adaptive: AdaptConcurrency}, 0.75, 0.1},
 		{"not a word, adaptive rate", false, Limits{Adaptive: AdaptRate}, 0.85, 0.03},
 		{"known", false, Limits{RPM: rpm}, 0.99, 0},
@@ -182,17 +182,22 @@ func TestMeter(t *testing.T) {
 	assert.InDelta(t, 25, m.rate(3*time.Second), 0)
 }
 
-// TestPaceAfterTwoLimits: a second rate limit soon after the first halves the
-// pace. It does not take for the whole rate what was seen since the first.
+// TestPaceAfterTwoLimits: a second crowd that is refused soon after the first
+// halves the pace. It does not take for the whole rate what was seen since the
+// first.
 func TestPaceAfterTwoLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &Scope{}
 		together(t, s, 200, 10*time.Millisecond, fine) // 200 a second
-		mustAdmit(t, s, 0).end(bad(busy(seconds(0))))
-		first := s.Stats().Pace
+		refused := func() float64 {
+			a, b := mustAdmit(t, s, 0), mustAdmit(t, s, 0)
+			a.end(bad(busy(seconds(0))))
+			b.end(bad(busy(seconds(0))))
+			return s.Stats().Pace
+		}
+		first := refused()
 		mustAdmit(t, s, 0).end(good(1, 1))
-		mustAdmit(t, s, 0).end(bad(busy(seconds(0))))
-		second := s.Stats().Pace
+		second := refused()
 		assert.InDelta(t, first/2, second, first/10, "paces after the first and the second")
 	})
 }

@@ -60,6 +60,17 @@ func stated(err error) (wait time.Duration, ok bool) {
 // call alone must wait.
 func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 	s.rateLimits++
+	own := s.report(g, err, now)
+	s.refusals.refuse(now)
+	if !s.refusals.acted && s.refusals.crowd() {
+		s.crowded(now)
+	}
+	s.dismiss(now)
+	return own
+}
+
+// report begins a pause, or joins the present one.
+func (s *Scope) report(g *grant, err error, now time.Duration) (own time.Duration) {
 	wait, ok := stated(err)
 	p := &s.pause
 	switch {
@@ -76,30 +87,30 @@ func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 		}
 		p.until = now + wait
 		s.paused(now)
-		return 0
 	case now >= p.until: // late: this pause is over, and is not begun again
 		return wait
 	case ok && now+wait > p.until:
 		s.share.dirty = true
 		p.until, p.asked, p.err, p.text = now+wait, wait, err, ""
-		s.dismiss(now)
+		s.clock.stand(now, p.until)
 	}
 	return 0
 }
 
 // paused takes in that a pause has begun, here or in another process.
 func (s *Scope) paused(now time.Duration) {
-	// Under a pacer the meter has seen too little: it began anew with the last
-	// pause, and a second rate limit would make a crawl of what was fast.
-	s.pacer.begin(max(s.meter.rate(now), s.pacer.rate), s.inFlight)
-	s.meter = meter{}
+	s.refusals.begin(s.inFlight + 1) // this one is out by now
 	s.adaptive.limited(s.limits)
-	s.dismiss(now)
+	if s.pause.count > 1 { // the first call after the last one was refused
+		s.adaptive.crowded()
+	}
+	s.pacer.keep(s.meter.most(s.clock.read(now)), s.inFlight)
+	s.clock.stand(now, s.pause.until)
 }
 
 // dismiss fails those who cannot wait for the end of the pause.
 func (s *Scope) dismiss(now time.Duration) {
-	if now >= s.pause.until {
+	if now >= s.pause.until && s.deaf(now) == nil {
 		return
 	}
 	for w := s.line.front; w != nil; {
@@ -117,14 +128,14 @@ func (s *Scope) overlong(deadline, now time.Duration) error {
 	p := &s.pause
 	left := p.until - now
 	if left <= 0 {
-		return nil
+		return s.deaf(now)
 	}
 	if most := maxWaitOr(s.limits.MaxWait); p.asked > 0 && left > most {
 		return fmt.Errorf("%w: the server asked for %v%s, and the most is %v (call.Limits.MaxWait): %w",
 			ErrTooLong, shortly(p.asked), remains(p.asked, left), most, p.err)
 	}
 	if p.until < deadline {
-		return nil
+		return s.deaf(now)
 	}
 	who := "the scope pauses for"
 	if p.asked > 0 {

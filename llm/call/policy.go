@@ -54,7 +54,9 @@ func (p Policy) Check() error {
 // Errors of [Policy.Do] and [Model.Generate], beside the rate limit itself,
 // which stands in their tree.
 var (
-	// ErrBusy is wrapped where all tries met a rate limit.
+	// ErrBusy is wrapped where all tries met a rate limit, or where the provider
+	// of a [Scope] has answered nothing yet and refused every call for 2 minutes
+	// ([Limits].MaxWait, if that is longer).
 	ErrBusy = errors.New("call: the provider stayed busy")
 	// ErrNoTime is wrapped where ctx would end before the next try.
 	ErrNoTime = errors.New("call: no time to wait")

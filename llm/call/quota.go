@@ -15,6 +15,9 @@ const (
 	// maxCost bounds what one call is charged, so that nothing overflows:
 	// 134 million tokens.
 	maxCost = 1 << 27
+	// latest bounds when the next start may come, however much was used: some
+	// 36 years.
+	latest = 1 << 60 * time.Nanosecond
 )
 
 // A quota is one limit a minute, of requests or of tokens. It spaces starts
@@ -77,10 +80,10 @@ func (q *quota) take(now time.Duration, n int64, late time.Duration) {
 
 // correct charges what was n as m.
 func (q *quota) correct(n, m int64) {
-	d := q.cost(m) - q.cost(n)
-	q.due += d
+	d := min(q.cost(m), latest) - q.cost(n)
+	q.due = min(q.due+d, latest)
 	if q.provider != never {
-		q.provider += d
+		q.provider = min(q.provider+d, latest)
 	}
 }
 
@@ -89,8 +92,8 @@ func (q *quota) correct(n, m int64) {
 // lowers what we think.
 func (q *quota) observe(left int64, start time.Duration, since int64) {
 	if q.perMin > 0 {
-		empty := start - q.cost(max(min(left, q.perMin), 0)) + q.cost(since)
-		q.provider = max(q.provider, empty)
+		empty := start - q.cost(max(min(left, q.perMin), 0)) + min(q.cost(since), latest)
+		q.provider = min(max(q.provider, empty), latest)
 	}
 }
 

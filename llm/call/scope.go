@@ -25,6 +25,8 @@ type Scope struct {
 	pause    pause
 	pacer    pacer
 	meter    meter
+	clock    clock // the meter's
+	refusals refusals
 	adaptive adaptive
 	trip     trip
 	expect   expectation
@@ -93,16 +95,22 @@ func (s *Scope) slots() int {
 //
 // It fails at once, with [ErrNoTime] or [ErrTooLong] and what the provider said
 // last, where the wait is known not to fit ctx's deadline or MaxWait; with
-// [ErrTooLarge] if the tokens never fit; with [ErrStopped] where the scope is
-// stopped; with [ErrShare] where the shared file cannot be used; and with ctx's
-// error if that ends first. After a failure nothing is owed.
+// [ErrTooLarge] if the tokens never fit; with [ErrBusy] where the provider has
+// answered nothing for too long; with [ErrStopped] where the scope is stopped;
+// with [ErrShare] where the shared file cannot be used; and with ctx's error if
+// that ends first. After a failure nothing is owed.
 func (s *Scope) admit(ctx context.Context, tokens int64) (*grant, Waits, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, Waits{}, err
 	}
 	s.mu.Lock()
-	g, w, err := s.enter(ctx, max(tokens, 0))
+	g, w, err := s.enter(ctx, max(tokens, 0), 0)
 	s.mu.Unlock()
+	return s.await(ctx, g, w, err)
+}
+
+// await waits if it must: enter has put w in line.
+func (s *Scope) await(ctx context.Context, g *grant, w *waiter, err error) (*grant, Waits, error) {
 	if w == nil {
 		return g, Waits{}, err
 	}
@@ -120,17 +128,21 @@ func (s *Scope) admit(ctx context.Context, tokens int64) (*grant, Waits, error) 
 	}
 }
 
-// enter starts a call at once, if it can, and else puts it in line.
-func (s *Scope) enter(ctx context.Context, tokens int64) (*grant, *waiter, error) {
+// enter starts a call at once, if it can, and else puts it in line: in the place
+// of this ticket, at the end for 0.
+func (s *Scope) enter(ctx context.Context, tokens int64, ticket uint64) (*grant, *waiter, error) {
 	now := s.begin()
-	first := s.line.n == 0 // else what other processes did is known to the first
+	if ticket == 0 {
+		ticket = s.line.ticket()
+	}
+	first := s.line.n == 0 || ticket < s.line.front.ticket // else what other processes did is known to the first
 	if first {
 		var err error
 		if now, err = s.open(now); err != nil {
 			return nil, nil, err
 		}
 	}
-	g, w, err := s.place(ctx, tokens, now, first)
+	g, w, err := s.place(ctx, tokens, now, ticket, first)
 	if w != nil && first {
 		s.serve(now, nil)
 		return nil, w, nil
@@ -144,7 +156,7 @@ func (s *Scope) enter(ctx context.Context, tokens int64) (*grant, *waiter, error
 	return g, w, err
 }
 
-func (s *Scope) place(ctx context.Context, tokens int64, now time.Duration, first bool) (*grant, *waiter, error) {
+func (s *Scope) place(ctx context.Context, tokens int64, now time.Duration, ticket uint64, first bool) (*grant, *waiter, error) {
 	if s.trip.err != nil {
 		return nil, nil, s.trip.err
 	}
@@ -153,7 +165,7 @@ func (s *Scope) place(ctx context.Context, tokens int64, now time.Duration, firs
 	}
 	if first {
 		if to, _ := s.next(tokens, now); to == ready {
-			return s.start(tokens, now, 0), nil, nil
+			return s.start(tokens, now, 0, ticket), nil, nil
 		}
 	}
 	deadline := s.deadline(ctx)
@@ -163,10 +175,10 @@ func (s *Scope) place(ctx context.Context, tokens int64, now time.Duration, firs
 	if err := s.hopeless(deadline, now); err != nil {
 		return nil, nil, err
 	}
-	w := &waiter{tokens: tokens, deadline: deadline, since: now, ready: make(chan struct{})}
+	w := &waiter{tokens: tokens, deadline: deadline, ticket: ticket, ready: make(chan struct{})}
 	s.watch.turn(now, s.watch.stage)
 	w.before = s.watch.spent
-	s.line.join(w)
+	s.line.insert(w)
 	return nil, w, nil
 }
 
@@ -222,19 +234,19 @@ func (s *Scope) next(tokens int64, now time.Duration) (stage, time.Duration) {
 }
 
 // start takes all that a call needs. late is how late it was woken.
-func (s *Scope) start(tokens int64, now, late time.Duration) *grant {
+func (s *Scope) start(tokens int64, now, late time.Duration, ticket uint64) *grant {
 	s.inFlight++
 	s.reserved += tokens
 	s.starts++
 	s.charged += tokens
-	g := &grant{scope: s, at: now, tokens: tokens, gen: s.pause.gen, nth: s.starts, charged: s.charged}
+	g := &grant{scope: s, at: now, tokens: tokens, gen: s.pause.gen, ticket: ticket, nth: s.starts, charged: s.charged}
 	if !s.quotas.none() {
 		s.quotas.take(now, tokens, late)
 		s.share.dirty = true
 	}
 	s.adaptive.take(now, late)
 	s.pacer.started(g, now)
-	s.meter.start(now)
+	s.meter.start(s.clock.read(now))
 	return g
 }
 
@@ -249,7 +261,7 @@ func (s *Scope) giveBack(g *grant) {
 		s.share.dirty = true
 	}
 	s.adaptive.giveBack()
-	s.pacer.ended(g, false, false)
+	s.pacer.ended(g, false, false, s.line.n > 0)
 }
 
 // serve starts those in line who can start, and sets the timer for the next. It
@@ -270,7 +282,7 @@ func (s *Scope) serve(now time.Duration, err error) {
 			break
 		}
 		s.line.leave(w)
-		w.grant, w.waits = s.start(w.tokens, now, late), s.watch.waits(w.before)
+		w.grant, w.waits = s.start(w.tokens, now, late, w.ticket), s.watch.waits(w.before)
 		if last == nil {
 			first = w
 		} else {
@@ -367,7 +379,7 @@ func (s *Scope) claim(ctx context.Context, w *waiter) (*grant, error) {
 	w.grant = nil
 	if err == nil {
 		w.ready = make(chan struct{})
-		s.line.rejoin(w)
+		s.line.insert(w)
 	}
 	s.serve(now, broken)
 	return nil, err

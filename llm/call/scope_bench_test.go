@@ -53,7 +53,7 @@ func BenchmarkScopeLine(b *testing.B) {
 			s.begin()
 			s.inFlight = 1
 			for range n {
-				_, w, err := s.enter(context.Background(), 0)
+				_, w, err := s.enter(context.Background(), 0, 0)
 				if err != nil || w == nil {
 					b.Fatal("not in line", err)
 				}
@@ -62,7 +62,7 @@ func BenchmarkScopeLine(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s.mu.Lock()
-				_, w, err := s.enter(context.Background(), 0)
+				_, w, err := s.enter(context.Background(), 0, 0)
 				first := s.line.front
 				s.inFlight--
 				s.serve(s.begin(), nil)

@@ -49,6 +49,10 @@ type share struct {
 	wall    time.Time // at open
 	checked time.Duration
 	buf     []byte
+	// stuck is why the lock could not be had at stuckAt: calls that come soon
+	// after must not each wait as long, one after the other.
+	stuck   error
+	stuckAt time.Duration
 }
 
 func (f *share) init(l Limits) {
@@ -73,11 +77,17 @@ func (s *Scope) open(now time.Duration) (time.Duration, error) {
 		return now, nil
 	}
 	f.dirty = false
+	if f.stuck != nil && now-f.stuckAt < shareHeld {
+		return now, f.failed(f.stuck)
+	}
 	err := f.lock(now)
 	// One reading is both, this scope's time and the file's: what is read and
 	// written lies where it lay, to the nanosecond.
 	at := time.Now()
 	now, f.wall = at.Sub(s.epoch), at.Round(0)
+	if f.stuck = nil; errors.Is(err, filelock.ErrHeld) {
+		f.stuck, f.stuckAt = err, now
+	}
 	if err != nil {
 		return now, f.failed(err)
 	}

@@ -223,7 +223,7 @@ func TestShareClock(t *testing.T) {
 			a.limits, b.limits = limits, limits
 			wall := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
 			a.begin()
-			a.start(0, 5*time.Minute, 0)
+			a.start(0, 5*time.Minute, 0, 0)
 			b.begin()
 			b.load(a.save(nil, 5*time.Minute, wall), time.Second, wall.Add(tc.wall))
 			assert.Equal(t, tc.due, max(b.quotas.ready(time.Second, 0)-time.Second, 0))
@@ -415,7 +415,7 @@ func FuzzShare(f *testing.F) {
 	s := NewScope(limits)
 	s.begin()
 	for i := range 20 {
-		g := s.start(int64(i), time.Duration(i)*time.Second, 0)
+		g := s.start(int64(i), time.Duration(i)*time.Second, 0, 0)
 		if i == 10 {
 			s.limited(g, busy(seconds(5)), time.Duration(i)*time.Second)
 		}
@@ -436,7 +436,7 @@ func FuzzShare(f *testing.F) {
 		for _, at := range []time.Duration{s.quotas.ready(now, 60_000), s.pause.until} {
 			assert.LessOrEqual(t, at-now, longestPause+2*time.Minute)
 		}
-		s.start(100, now, 0)
+		s.start(100, now, 0, 0)
 		again := NewScope(limits)
 		again.begin()
 		again.load(s.save(nil, now, wall), now, wall)

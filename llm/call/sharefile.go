@@ -94,13 +94,20 @@ func (s *Scope) load(data []byte, now time.Duration, wall time.Time) {
 		return
 	}
 	s.pause = p
+	if p.count < before.count {
+		s.refusals.answered = true // another process was
+	}
 	switch {
 	case now >= p.until:
 	case p.gen != before.gen: // another process met a rate limit
 		s.paused(now)
+		s.crowded(now)
 	case p.until > before.until:
-		s.dismiss(now)
+		s.clock.stand(now, p.until)
+	default:
+		return
 	}
+	s.dismiss(now)
 }
 
 // empty forgets all that may go at once.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,8 +51,9 @@ const maxTryMessage = 600
 // Tries collects the tries made under one context, in the order in which they
 // ended. Safe for concurrent use; the zero value works.
 type Tries struct {
-	mu  sync.Mutex
-	all []Try
+	mu    sync.Mutex
+	all   []Try
+	under []*try // under way, those further out first
 }
 
 type triesKey struct{}
@@ -82,22 +84,58 @@ func (t *Tries) Usage() llm.UsageTotal {
 	return sum
 }
 
+// Abandon ends the tries under way, of which nobody waits for what they come to
+// any more: they are logged as failed with err, which says why, and their scopes
+// have their slots back. The calls themselves go on if they ignore their
+// context, and nothing of what they come to is logged.
+func (t *Tries) Abandon(err error) {
+	t.mu.Lock()
+	under := slices.Clone(t.under)
+	t.mu.Unlock()
+	for _, try := range slices.Backward(under) { // the inner ones are the calls
+		try.Cancel()
+		try.conclude(&llm.Response{}, err)
+	}
+}
+
+func (t *Tries) begin(try *try) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	t.under = append(t.under, try)
+	t.mu.Unlock()
+}
+
+func (t *Tries) end(try *try) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	if i := slices.Index(t.under, try); i >= 0 {
+		t.under = slices.Delete(t.under, i, i+1)
+	}
+	t.mu.Unlock()
+}
+
 func (t *Tries) add(try Try) {
 	t.mu.Lock()
 	t.all = append(t.all, try)
 	t.mu.Unlock()
 }
 
-// logTry logs what a try came to, unless something inside it has, and tells
-// whatever it is inside of that it need not.
-func logTry(ctx context.Context, t *try, e Try, resp *llm.Response, err error) {
-	if t != nil && t.logged.Load() {
-		return
-	}
+// triesOf returns the log that counts; nil if there is none.
+func triesOf(ctx context.Context) *Tries {
+	log, _ := ctx.Value(triesKey{}).(*Tries)
+	return log
+}
+
+// logTry logs what a try came to and tells whatever it is inside of, which ctx
+// belongs to, that it need not.
+func logTry(ctx context.Context, log *Tries, e Try, resp *llm.Response, err error) {
 	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
 		outer.logged.Store(true)
 	}
-	log, _ := ctx.Value(triesKey{}).(*Tries)
 	if log == nil {
 		return
 	}

@@ -3,7 +3,9 @@ package call_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -111,5 +113,84 @@ func TestCaseU12Tries(t *testing.T) {
 			})
 		}
 		assert.Equal(t, llm.UsageTotal{Usage: llm.Usage{Input: 300, Output: 60, Known: true}, Calls: 4, Unknown: 1}, log.Usage())
+	})
+}
+
+// TestTriesOfCrashes: a call that ends its goroutine was made, and may be
+// billed.
+func TestTriesOfCrashes(t *testing.T) {
+	for name, crash := range map[string]func(){
+		"panic":  func() { panic("boom") },
+		"Goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			budget, err := call.NewBudget(call.Caps{MaxTokens: 100})
+			require.NoError(t, err)
+			var log call.Tries
+			m := call.New(llm.ModelFunc(func(context.Context, llm.Request) (llm.Response, error) {
+				crash()
+				return llm.Response{}, nil
+			}), call.Config{Budget: budget})
+			var wait sync.WaitGroup
+			wait.Go(func() {
+				defer func() { _ = recover() }()
+				_, _ = call.Policy{}.Do(call.WithTries(t.Context(), &log), func(ctx context.Context) (llm.Response, error) {
+					return m.Generate(ctx, llm.Prompt("?"))
+				})
+			})
+			wait.Wait()
+			require.Len(t, log.All(), 1)
+			assert.Equal(t, llm.KindPanic, log.All()[0].Kind)
+			assert.Equal(t, 1, budget.Spent().Calls)
+			assert.Equal(t, 1, budget.Spent().UnknownTokens)
+		})
+	}
+}
+
+// TestTriesAbandon: whoever gives up waiting for a call that ignores its context
+// gives its slot back, and the call is in the log, once.
+func TestTriesAbandon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		scope := call.NewScope(call.Limits{Concurrency: 1})
+		deaf := call.New(llm.ModelFunc(func(context.Context, llm.Request) (llm.Response, error) {
+			time.Sleep(time.Hour)
+			return llm.Response{Usage: llm.Usage{Input: 9, Known: true}}, nil
+		}), call.Config{Scope: scope})
+		var log call.Tries
+		done := make(chan error)
+		go func() {
+			_, err := call.Policy{Scope: scope}.Do(call.WithTries(t.Context(), &log), func(ctx context.Context) (llm.Response, error) {
+				return deaf.Generate(ctx, llm.Prompt("?"))
+			})
+			done <- err
+		}()
+		time.Sleep(time.Minute)
+		assert.Equal(t, 1, scope.Stats().InFlight)
+		log.Abandon(&llm.Error{Kind: llm.KindTimeout, Err: errors.New("nobody waits")})
+		log.Abandon(nil)
+		assert.Equal(t, 0, scope.Stats().InFlight)
+		want := log.All()
+		require.Len(t, want, 1)
+		assert.Equal(t, time.Minute, want[0].Duration)
+		assert.Equal(t, llm.KindTimeout, want[0].Kind)
+		assert.Contains(t, want[0].Message, "nobody waits")
+		require.NoError(t, <-done)
+		assert.Equal(t, want, log.All(), "what it comes to later is not logged")
+		assert.Equal(t, 0, scope.Stats().InFlight, "nothing is given back twice")
+	})
+}
+
+// TestTriesOfNothing: a call that was not made is none.
+func TestTriesOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log call.Tries
+		m := call.New(script(nil), call.Config{})
+		_, err := call.Policy{Timeout: time.Second}.Do(call.WithTries(t.Context(), &log), func(ctx context.Context) (llm.Response, error) {
+			<-ctx.Done() // work that took too long
+			return m.Generate(ctx, llm.Prompt("?"))
+		})
+		assert.ErrorIs(t, err, call.ErrAttemptTimeout)
+		require.Len(t, log.All(), 1)
+		assert.True(t, log.All()[0].Unsent)
 	})
 }

@@ -25,7 +25,7 @@ const (
 )
 
 func chunk(choices, usage string) string {
-	return `data: {"id":"chatcmpl-ID","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[` + choices + `],"usage":` + usageOfAll + "}\n\n"
+	return `data: {"id":"chatcmpl-ID","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[` + choices + `],"usage":` + usage + "}\n\n"
 }
 
 func delta(delta, finish string) string {

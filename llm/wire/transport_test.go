@@ -329,17 +329,19 @@ func TestReplayedTiming(t *testing.T) {
 		marks := []wire.Mark{{End: cut, At: 300 * time.Millisecond}, {End: len(data), At: 2 * time.Second}}
 		return &http.Response{StatusCode: 200, ProtoMajor: 1, Header: h, Body: wire.NewRecorded([]byte(data), marks, 3*time.Second)}, nil
 	})
-	var log llm.CallLog
-	ctx := llm.WithCallLog(wire.WithMiddleware(t.Context(), replay), &log)
-	start := time.Now()
-	_, text, err := call(ctx, wire.Transport{}, chatURL, `{}`)
-	require.NoError(t, err)
-	assert.Equal(t, data, text)
-	assert.Less(t, time.Since(start), time.Second, "a replay does not sleep")
-	got := log.Calls()[0].Response
-	assert.True(t, got.Replayed)
-	assert.Equal(t, 300*time.Millisecond, got.Timing.FirstToken)
-	assert.Equal(t, 2*time.Second, got.Timing.Total, "[DONE] is the end, not the connection's")
+	synctest.Test(t, func(t *testing.T) {
+		var log llm.CallLog
+		ctx := llm.WithCallLog(wire.WithMiddleware(t.Context(), replay), &log)
+		start := time.Now()
+		_, text, err := call(ctx, wire.Transport{}, chatURL, `{}`)
+		require.NoError(t, err)
+		assert.Equal(t, data, text)
+		assert.Zero(t, time.Since(start), "a replay does not sleep")
+		got := log.Calls()[0].Response
+		assert.True(t, got.Replayed)
+		assert.Equal(t, 300*time.Millisecond, got.Timing.FirstToken)
+		assert.Equal(t, 2*time.Second, got.Timing.Total, "[DONE] is the end, not the connection's")
+	})
 }
 
 func TestCloseWithoutReading(t *testing.T) {

@@ -26,7 +26,9 @@ func (o *one) run(ctx context.Context) {
 		if next == call.Again {
 			o.useless++
 		}
-		o.set(func(rec *result.Record) { o.last = &Last{Response: resp, Verdict: rec.Verdict, Err: err} })
+		if next != call.Stop { // else nobody asks
+			o.set(func(rec *result.Record) { o.last = &Last{Response: resp, Verdict: rec.Verdict, Err: err} })
+		}
 		return next, err
 	})
 	if o.concluded(ctx, end) && o.wantsJudge() {
@@ -99,7 +101,10 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	if err := o.c.afford(); err != nil {
 		return llm.Response{}, err
 	}
-	log, tries := o.newLog(n, answering), new(call.Tries)
+	log, tries := o.newLog(n, answering), &o.tried
+	if n > 1 {
+		tries = new(call.Tries)
+	}
 	o.mu.Lock()
 	if o.left {
 		o.mu.Unlock()
@@ -124,8 +129,8 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 		return resp, err
 	})
 	failure := o.failure(err)
-	calls := log.Calls()
-	if len(calls) == 0 && sent(tries.All()) {
+	calls, all := log.Calls(), tries.All()
+	if len(calls) == 0 && sent(all) {
 		calls = []llm.Call{{Response: resp, Err: err}}
 	}
 	spent := o.book(calls...)
@@ -134,7 +139,7 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 	if o.left { // booked when it was abandoned
 		return resp, errAbandoned
 	}
-	o.endAttempt(resp, err, failure, calls, spent)
+	o.endAttempt(resp, err, failure, calls, all, spent)
 	return resp, err
 }
 
@@ -149,10 +154,11 @@ func (o *one) breakOff(err *llm.Error, failure *result.Error) (calls []llm.Call)
 	calls = o.log.Calls()
 	switch {
 	case !o.isGrading:
-		if len(calls) == 0 && sent(o.tries.All()) {
+		all := o.tries.All()
+		if len(calls) == 0 && sent(all) {
 			calls = []llm.Call{{Err: err}}
 		}
-		o.endAttempt(llm.Response{}, err, failure, calls, book(nil, calls...))
+		o.endAttempt(llm.Response{}, err, failure, calls, all, book(nil, calls...))
 	default:
 		if len(calls) == 0 && o.doing == judging && err.Kind != llm.KindPanic {
 			calls = []llm.Call{{Err: err}}
@@ -165,7 +171,7 @@ func (o *one) breakOff(err *llm.Error, failure *result.Error) (calls []llm.Call)
 }
 
 // endAttempt ends the attempt under way. The caller holds mu.
-func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, calls []llm.Call, spent ledger) {
+func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, calls []llm.Call, tries []call.Try, spent ledger) {
 	took := time.Since(o.began)
 	model := resp.Model
 	for i := range calls {
@@ -180,7 +186,6 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, ca
 		Number: o.number, Start: o.began.UTC(), Duration: took,
 		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
 	}
-	tries := o.tries.All()
 	a.Tries, a.TryLog = max(made(tries), int(o.executed.Load())), tryLog(tries)
 	o.log, o.tries = nil, nil
 	o.rec.Attempts = append(o.rec.Attempts, a)

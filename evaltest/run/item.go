@@ -89,9 +89,10 @@ type one struct {
 	last    *Last
 	useless int
 
-	// The logs of the first attempt and its grading. Not among parts: what an
+	// The logs of the first attempt and its grading. Not among the parts: what an
 	// attempt leaves running may log long after the record is written.
-	logs [2]llm.CallLog
+	logs  [2]llm.CallLog
+	tried call.Tries // of the first attempt
 }
 
 // parts are the record and, for an item with one attempt, as most are, what it

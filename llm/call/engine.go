@@ -76,7 +76,7 @@ func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
 					defer unhold(ctx)
 				}
 				g, waits, err := g.again(ctx, e.tokens)
-				return g, waits.plus(outer.was.Waits), err // they were for this call, as it turns out
+				return g, waits.plus(outer.waits), err // they were for this call, as it turns out
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (e *unsentError) Unwrap() error { return e.error }
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees.
 func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, err error) {
-	t := &try{engine: e, log: triesOf(ctx), was: Try{Start: time.Now(), Waits: waits}}
+	t := &try{engine: e, log: triesOf(ctx), waits: waits, start: time.Now()}
 	t.within(ctx, e.timeout)
 	t.grant.Store(g)
 	t.log.begin(t)
@@ -214,7 +214,8 @@ type try struct {
 	logged atomic.Bool           // something inside has logged its own tries
 	news   atomic.Pointer[Try]   // what [Announce] came to
 	over   atomic.Bool           // concluded
-	was    Try                   // as it began
+	waits  Waits                 // before it
+	start  time.Time
 }
 
 type tryKey struct{}
@@ -241,8 +242,7 @@ func (t *try) conclude(resp *llm.Response, err error) (own time.Duration) {
 		}
 		return 0
 	}
-	log := t.was
-	log.Duration = time.Since(log.Start)
+	log := Try{Start: t.start, Waits: t.waits, Duration: time.Since(t.start)}
 	t.announced(&log)
 	if g := t.grant.Swap(nil); g != nil {
 		own = g.end(outcomeOf(*resp, err))

@@ -24,7 +24,7 @@ const (
 	// may have emptied the cache folder.
 	shareCheck = time.Second
 	// shareHeld bounds the wait for the lock, which others hold for some 20 µs
-	// at a time.
+	// at a time. Who has waited so long in vain does not wait again for as long.
 	shareHeld = 5 * time.Second
 	// shareGrain is how fine the last minute's window is in the file.
 	shareGrain = time.Minute >> 11
@@ -49,6 +49,7 @@ type share struct {
 	wall    time.Time // at open
 	checked time.Duration
 	buf     []byte
+	most    time.Duration // that the lock is waited for
 	// stuck is why the lock could not be had at stuckAt: calls that come soon
 	// after must not each wait as long, one after the other.
 	stuck   error
@@ -56,7 +57,7 @@ type share struct {
 }
 
 func (f *share) init(l Limits) {
-	f.name = l.Share
+	f.name, f.most = l.Share, shareHeld
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%q\n%d\n%d", shareMagic, os.Getuid(), l.Share, l.RPM, l.TPM))
 	f.id = hex.EncodeToString(sum[:16])
 }
@@ -77,7 +78,7 @@ func (s *Scope) open(now time.Duration) (time.Duration, error) {
 		return now, nil
 	}
 	f.dirty = false
-	if f.stuck != nil && now-f.stuckAt < shareHeld {
+	if f.stuck != nil && now-f.stuckAt < f.most {
 		return now, f.failed(f.stuck)
 	}
 	err := f.lock(now)
@@ -132,9 +133,9 @@ func (f *share) lock(now time.Duration) error {
 		if err := f.find(); err != nil {
 			return err
 		}
-		if err := filelock.Wait(f.file, shareHeld); err != nil {
+		if err := filelock.Wait(f.file, f.most); err != nil {
 			if errors.Is(err, filelock.ErrHeld) {
-				err = fmt.Errorf("%w by another process for more than %v, which may have been stopped", err, shareHeld)
+				err = fmt.Errorf("%w by another process for more than %v, which may have been stopped", err, f.most)
 			}
 			return fmt.Errorf("locking %s: %w", f.path, err)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/filelock"
 )
 
 // ownCache gives the test a cache folder of its own and returns where the
@@ -284,6 +285,40 @@ func TestShareFails(t *testing.T) {
 		assert.Zero(t, s.Stats().InFlight, "nothing has started")
 		assert.Equal(t, int64(1), s.Stats().Starts)
 	})
+}
+
+// TestShareStuck: a process that was stopped with the lock in its hands costs
+// one wait, not one a call, and not the lines of those who end meanwhile.
+func TestShareStuck(t *testing.T) {
+	ownCache(t)
+	limits := Limits{RPM: 600_000, Share: "x"}
+	s := NewScope(limits)
+	early := mustAdmit(t, s, 0)
+	s.share.most = 200 * time.Millisecond
+	other, err := os.OpenFile(s.share.path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer other.Close()
+	require.NoError(t, filelock.Wait(other, time.Second))
+	begun := time.Now()
+	var wg sync.WaitGroup
+	for range 50 {
+		wg.Go(func() {
+			_, _, err := s.admit(context.Background(), 0)
+			assert.ErrorIs(t, err, ErrShare)
+			assert.ErrorContains(t, err, "by another process for more than 200ms, which may have been stopped")
+		})
+	}
+	wg.Wait()
+	early.end(good(1, 1))
+	assert.Less(t, time.Since(begun), 5*time.Second, "50 waits would be 10 s")
+	assert.Zero(t, s.Stats().InFlight)
+	require.NoError(t, filelock.Unlock(other))
+	assert.EventuallyWithT(t, func(t *assert.CollectT) {
+		g, _, err := s.admit(context.Background(), 0)
+		if assert.NoError(t, err) {
+			g.end(good(1, 1))
+		}
+	}, 10*time.Second, 10*time.Millisecond, "it heals")
 }
 
 // TestShareRemoved: somebody empties the cache folder; the next ones meet in

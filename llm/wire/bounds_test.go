@@ -191,3 +191,33 @@ func TestExtraShowsNoKey(t *testing.T) {
 		assert.NotContains(t, err.Error(), "top")
 	}
 }
+
+// TestBodyIsCutAfterMasking has a capture's limit stand within a key.
+func TestBodyIsCutAfterMasking(t *testing.T) {
+	const key = "topsecret-0123456789"
+	rt := memory(llmtest.Status(200, `{"k":"`+key+`"}`))
+	rt.Secrets = []string{key}
+	for limit := 6 + 8; limit < 6+len(key); limit++ {
+		c := wire.Capture{MaxBody: limit}
+		_, _, err := call(wire.WithCapture(t.Context(), &c), rt, chatURL, `{}`)
+		require.NoError(t, err)
+		got := c.Get()
+		assert.True(t, got.BodyCut)
+		assert.Equal(t, `{"k":"[masked]`, string(got.Body), "%d bytes", limit)
+	}
+}
+
+// TestContentTypeAsItCame: in small letters a key would not be found.
+func TestContentTypeAsItCame(t *testing.T) {
+	const key = "TOPSECRET-0123456789"
+	rt := memory(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/"+key+"; a=b")
+		fmt.Fprint(w, "x")
+	})
+	rt.Secrets = []string{key}
+	var log llm.CallLog
+	_, _, err := call(llm.WithCallLog(t.Context(), &log), rt, chatURL, `{}`)
+	require.NoError(t, err)
+	require.Len(t, log.Calls(), 1)
+	assert.Equal(t, []string{`usage is unknown: the content type "image/[masked]" is not read along`}, log.Calls()[0].Response.Warnings)
+}

@@ -84,7 +84,7 @@ func (c *Capture) Get() Captured {
 	g.Header, g.Chunks = g.Header.Clone(), slices.Clone(g.Chunks)
 	g.Body = maskBytes(g.Body, c.secrets)
 	g.Request = maskBytes(g.Request, c.secrets)
-	g.URL = string(maskBytes([]byte(g.URL), c.secrets))
+	g.URL = MaskSecrets(g.URL, c.secrets...)
 	for _, s := range []*string{&g.Model, &g.ID, &g.Finish} {
 		*s = shown(*s, c.secrets)
 	}

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"net/http"
@@ -75,7 +74,7 @@ func shape(prefix, rest string) secretShape {
 // may blank harmless text that looks like a key. Mask before you cut a text:
 // half a key is not recognised.
 func Mask(s string, secrets ...string) string {
-	s = string(maskBytes([]byte(s), secrets))
+	s = MaskSecrets(s, secrets...)
 	lower := strings.ToLower(s)
 	for _, shape := range secretShapes {
 		if has(lower, shape.hints) {
@@ -85,23 +84,50 @@ func Mask(s string, secrets ...string) string {
 	return s
 }
 
-// maskBytes replaces exact secrets only: a body keeps all other text.
+// MaskSecrets is [Mask] without the guesses: it removes the secrets themselves,
+// in each of their [Spellings], and leaves all other text as it is. Where s ends
+// with the beginning of a secret, at least 8 bytes of it, that is removed too:
+// what was cut off behind it was the rest. It returns s itself if nothing is to
+// be removed.
+func MaskSecrets(s string, secrets ...string) string {
+	for _, secret := range secrets {
+		for _, form := range spellings(secret) {
+			if strings.Contains(s, form) {
+				s = strings.ReplaceAll(s, form, masked)
+			}
+		}
+	}
+	for _, secret := range secrets {
+		for _, form := range spellings(secret) {
+			s = maskEnd(s, form)
+		}
+	}
+	return s
+}
+
+// maskEnd removes the beginning of a secret from the end of s.
+func maskEnd(s, form string) string {
+	if len(form) <= minSecret {
+		return s
+	}
+	for from := max(len(s)-len(form)+1, 0); ; {
+		i := strings.Index(s[from:], form[:minSecret])
+		if i < 0 {
+			return s
+		}
+		if from += i; strings.HasPrefix(form, s[from:]) {
+			return s[:from] + masked
+		}
+		from++
+	}
+}
+
+// maskBytes is MaskSecrets of a body.
 func maskBytes(b []byte, secrets []string) []byte {
 	if len(b) == 0 {
 		return nil
 	}
-	out := b
-	for _, s := range secrets {
-		for _, form := range spellings(s) {
-			if bytes.Contains(out, []byte(form)) {
-				out = bytes.ReplaceAll(out, []byte(form), []byte(masked))
-			}
-		}
-	}
-	if len(out) > 0 && len(b) > 0 && &out[0] == &b[0] {
-		out = bytes.Clone(b)
-	}
-	return out
+	return []byte(MaskSecrets(string(b), secrets...))
 }
 
 // Secrets are the values of a request that must not be shown or stored: what
@@ -185,7 +211,7 @@ const maxShown = 256
 // shown is a name that a server gave, without secrets, cut after they are
 // masked.
 func shown(name string, secrets []string) string {
-	s := strings.ToValidUTF8(string(maskBytes([]byte(name), secrets)), "\uFFFD")
+	s := strings.ToValidUTF8(MaskSecrets(name, secrets...), "\uFFFD")
 	if len(s) > maxShown {
 		return strings.ToValidUTF8(s[:maxShown], "") + "…"
 	}

@@ -59,6 +59,12 @@ func TestMask(t *testing.T) {
 		{"private key", `"private_key":"-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----\n"`, "", `"private_key":"[masked]\n"`},
 		{"private key cut", `"-----BEGIN RSA PRIVATE KEY-----\nMIIE`, "", `"[masked]`},
 		{"no key", "the task-0123456789abcdefghij of a disk-0123456789abcdefghi", "", "the task-0123456789abcdefghij of a disk-0123456789abcdefghi"},
+		{"cut", "the key hunter2h", "hunter2hunter2", "the key [masked]"},
+		{"cut at its end", "the key hunter2hunter", "hunter2hunter2", "the key [masked]"},
+		{"cut in JSON", `{"k":"a\"bcdef\u003`, `a"bcdef<g`, `{"k":"[masked]`},
+		{"cut early", "the key hunter2", "hunter2hunter2", "the key hunter2"}, // as good as nothing of it
+		{"beginning only", "the key hunter2h was", "hunter2hunter2", "the key hunter2h was"},
+		{"cut, repeating", "aaaaaaaaaaaaaaaaaaab", "aaaaaaaaabc", "aaaaaaaaaa[masked]"},
 		{"nothing", "all is well", "", "all is well"},
 	}
 	for _, r := range rows {

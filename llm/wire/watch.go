@@ -109,7 +109,9 @@ func NewWatch(method, path string, header http.Header) *Watch {
 			w.kind = arrayBody
 		}
 	case media != "" && media != "text/html":
-		w.unread(fmt.Sprintf("the content type %q is not read along", named(media)))
+		// As it came: in small letters a key in it would not be found.
+		shown, _, _ := strings.Cut(header.Get("Content-Type"), ";")
+		w.unread(fmt.Sprintf("the content type %q is not read along", named(shown)))
 	}
 	return w
 }

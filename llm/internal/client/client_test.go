@@ -116,6 +116,17 @@ func TestMaskShowsNoHalfKey(t *testing.T) {
 	assert.Equal(t, "a [masked] b", a.Mask("a "+secret+" b"))
 }
 
+// TestDescribeShowsNoKey: a content type is masked as it came, since in small
+// letters a key would not be found, and so is a body that breaks in a key.
+func TestDescribeShowsNoKey(t *testing.T) {
+	const key = "TOPSECRET/0123456789"
+	a := client.Answer{Secrets: []string{key}, Status: 502, Head: http.Header{"Content-Type": {"text/" + key + "; charset=utf-8"}}, Body: []byte("the key " + key[:12])}
+	assert.Equal(t, `why (status 502, content type text/[masked]): "the key [masked]"`, a.Describe("why"))
+	r := llm.Response{Text: "it is " + key[:12]}
+	a.Complete(&r, wire.Captured{}, false)
+	assert.Equal(t, "it is [masked]", r.Text, "a stream that was cut")
+}
+
 func TestCut(t *testing.T) {
 	rows := []struct{ name, reason, in, want string }{
 		{"short", "", "abcd", "abcd"},

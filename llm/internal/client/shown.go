@@ -67,13 +67,9 @@ func (a *Answer) hide(r *llm.Response, found bool) {
 	for i := range r.Warnings {
 		texts = append(texts, &r.Warnings[i])
 	}
-	for _, secret := range a.Secrets {
-		for _, form := range wire.Spellings(secret) {
-			for _, s := range texts {
-				if strings.Contains(*s, form) {
-					*s, found = strings.ReplaceAll(*s, form, Masked), true
-				}
-			}
+	for _, s := range texts {
+		if m := wire.MaskSecrets(*s, a.Secrets...); m != *s {
+			*s, found = m, true
 		}
 	}
 	for _, s := range names {
@@ -89,7 +85,9 @@ func (a *Answer) hide(r *llm.Response, found bool) {
 
 // Describe says what came instead of an answer.
 func (a *Answer) Describe(why string) string {
-	s := fmt.Sprintf("%s (status %d, content type %s)", why, a.Status, cmp.Or(Cut(a.Mask(a.MediaType()), MaxName), "none"))
+	// Masked as it came: in small letters a key would not be found.
+	media, _, _ := strings.Cut(a.Mask(a.Head.Get("Content-Type")), ";")
+	s := fmt.Sprintf("%s (status %d, content type %s)", why, a.Status, cmp.Or(Cut(strings.TrimSpace(media), MaxName), "none"))
 	if e := a.Excerpt(a.Body); e != "" {
 		s += fmt.Sprintf(": %q", e)
 	}

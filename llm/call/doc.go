@@ -29,7 +29,8 @@
 //  2. Wrap each model of it with [New], and turn off the retries of its SDK: the
 //     engine alone tries again.
 //  3. Where an application calls a provider with an SDK of its own, put a
-//     [Policy] with the Scope around it instead.
+//     [Policy] with the Scope around it instead, and [Announce] each request in
+//     it if tokens are limited.
 //  4. For further attempts after failures, put [Attempts] around either. In a
 //     strategy or a judge leave them out: a run makes its attempts itself, and
 //     puts a Policy around each.

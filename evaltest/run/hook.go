@@ -13,9 +13,10 @@ import (
 // prefix. A strategy of one's own that is made of others calls their hooks
 // itself.
 type Preparer interface {
-	// Prepare is called once a run, before the first Execute. If it fails
-	// nothing is run. It must return soon after ctx is done, which is when the
-	// run's time is up or it is interrupted.
+	// Prepare is called once a run, before the first Execute, and once for all
+	// runs that share the strategy at the same time. If it fails nothing is run.
+	// It must return soon after ctx is done, which is when the run's time is up
+	// or it is interrupted; what it starts must not end with ctx.
 	Prepare(ctx context.Context) error
 }
 
@@ -25,7 +26,8 @@ type Preparer interface {
 type Closer interface {
 	// Close is called once a run, after the last Execute has returned or was
 	// abandoned, whatever else happened, also if Prepare failed or has not
-	// returned.
+	// returned; of runs that share the strategy at the same time, by the last
+	// one.
 	Close() error
 }
 
@@ -34,26 +36,43 @@ const (
 	closing   stage = "Close of strategy"
 )
 
-// Prepare prepares a strategy and the strategies in it, if they ask for it. A
-// panic is an error, and so is the end of the hook's goroutine, which is one of
-// its own. Call [Close] in the end whatever it returned.
+// Prepare prepares a strategy and the strategies in it, if they ask for it and no
+// other run has. A panic is an error, and so is the end of the hook's goroutine,
+// which is one of its own. Call [Close] once in the end, whatever it returned.
 func Prepare(ctx context.Context, s Strategy) error {
-	for _, part := range hooked(s) {
-		if p, ok := part.(Preparer); ok {
-			if err := aside(preparing, part, func() error { return p.Prepare(ctx) }); err != nil {
-				return fmt.Errorf("strategy %s: Prepare: %w", NameOf(part), err)
-			}
+	parts := hooked(s)
+	acquire(parts)
+	for _, part := range parts {
+		p, ok := part.(Preparer)
+		if !ok {
+			continue
+		}
+		leases.mu.Lock()
+		l := leaseOf(part)
+		leases.mu.Unlock()
+		if l == nil { // every run's own
+			l = &lease{turn: make(chan struct{}, 1)}
+		}
+		err := l.once(ctx, func() error {
+			return aside(preparing, part, func() error { return p.Prepare(ctx) })
+		})
+		if err != nil {
+			return fmt.Errorf("strategy %s: Prepare: %w", NameOf(part), err)
 		}
 	}
 	return nil
 }
 
-// Close closes a strategy and the strategies in it, if they ask for it, the
-// last one first, and returns what went wrong: one error each.
+// Close closes a strategy and the strategies in it, if they ask for it and no
+// other run has them, the last one first, and returns what went wrong: one error
+// each.
 func Close(s Strategy) (errs []error) {
 	parts := hooked(s)
 	for i := range parts {
 		part := parts[len(parts)-1-i]
+		if last := release(part); !last {
+			continue
+		}
 		if c, ok := part.(Closer); ok {
 			if err := aside(closing, part, c.Close); err != nil {
 				errs = append(errs, fmt.Errorf("strategy %s: Close: %w", NameOf(part), err))

@@ -158,6 +158,7 @@ func TestBroke(t *testing.T) {
 		{"given up", "by the caller", over, io.ErrUnexpectedEOF, false},
 		{"time", "of the http.Client's own", t.Context(), context.DeadlineExceeded, false},
 		{"error object", "the server's word", t.Context(), &client.NoAnswer{Why: "x"}, false},
+		{"refused below", "by a cassette", t.Context(), &llm.Error{Kind: llm.KindBadRequest}, false},
 		{"too long", "", t.Context(), client.ErrTooLong, false},
 		{"event too long", "", t.Context(), wire.ErrEventTooLong, false},
 		{"nothing", "", t.Context(), nil, false},

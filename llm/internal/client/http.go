@@ -69,10 +69,12 @@ func HeaderFault(req *http.Request, provider string) error {
 }
 
 // Broke reports whether err is trouble of the connection alone: the caller has
-// not given up, and what came was no error of the server's.
+// not given up, what came was no error of the server's, and nothing between it
+// and us (a cassette) refused the answer.
 func Broke(ctx context.Context, err error) bool {
 	var no *NoAnswer
-	return err != nil && ctx.Err() == nil && !errors.As(err, &no) && !errors.Is(err, context.DeadlineExceeded) &&
+	var known *llm.Error
+	return err != nil && ctx.Err() == nil && !errors.As(err, &no) && !errors.As(err, &known) && !errors.Is(err, context.DeadlineExceeded) &&
 		!errors.Is(err, ErrTooLong) && !errors.Is(err, wire.ErrEventTooLong)
 }
 

@@ -111,7 +111,7 @@ func TestBatchStaysWhatItIs(t *testing.T) {
 // bits hold.
 func TestLongBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const lines, days = 5000, 300
+		const lines, days = 600, 300
 		server := &llmtest.Server{Batches: llmtest.Batches{Running: days * 24 * time.Hour, Window: 400 * 24 * time.Hour}}
 		c := sdkOf(server)
 		texts := make([]string, lines)

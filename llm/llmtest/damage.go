@@ -79,9 +79,7 @@ func (d *Damage) pad(object []byte) []byte {
 	var b bytes.Buffer
 	b.Grow(len(object) + d.Pad + 32)
 	b.WriteString(`{"obfuscation":"`)
-	for range d.Pad {
-		b.WriteByte('x')
-	}
+	b.Write(bytes.Repeat([]byte{'x'}, d.Pad))
 	b.WriteByte('"')
 	if object[1] != '}' {
 		b.WriteByte(',')

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -25,10 +27,10 @@ type Memory struct {
 
 	mu      sync.Mutex
 	calls   int
-	open    int
-	active  int           // handlers that have not returned
-	idle    chan struct{} // closed when there is none, if somebody waits
-	changed func()        // a body was closed; nil for nobody to tell
+	bodies  map[*memoryBody]bool // that have not been closed
+	active  int                  // handlers that have not returned
+	idle    chan struct{}        // closed when there is none, if somebody waits
+	changed func()               // a body was closed; nil for nobody to tell
 }
 
 var _ http.RoundTripper = (*Memory)(nil)
@@ -44,7 +46,7 @@ func (m *Memory) Calls() int {
 func (m *Memory) OpenBodies() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.open
+	return len(m.bodies)
 }
 
 // Wait waits until every handler has returned.
@@ -82,10 +84,34 @@ func (m *Memory) end() {
 	}
 }
 
-func (m *Memory) opened(n int) {
+func (m *Memory) opened(b *memoryBody) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.open += n
+	if m.bodies == nil {
+		m.bodies = map[*memoryBody]bool{}
+	}
+	m.bodies[b] = true
+}
+
+func (m *Memory) closed(b *memoryBody) {
+	m.mu.Lock()
+	delete(m.bodies, b)
+	m.mu.Unlock()
+	if m.changed != nil {
+		m.changed()
+	}
+}
+
+// breakOff breaks the calls whose bodies nobody has closed, so that a bubble
+// that they were made in can end.
+func (m *Memory) breakOff() {
+	m.mu.Lock()
+	left := slices.Collect(maps.Keys(m.bodies))
+	m.mu.Unlock()
+	for _, b := range left {
+		b.end()
+		b.CloseWithError(io.ErrUnexpectedEOF)
+	}
 }
 
 // RoundTrip makes one call.
@@ -116,19 +142,12 @@ func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
 		stop()
 		return nil, w.broken
 	}
-	m.opened(1)
+	body := &memoryBody{PipeReader: pr, memory: m, end: func() { stop(); cancel() }}
+	m.opened(body)
 	return &http.Response{
 		Status: fmt.Sprintf("%d %s", w.status, http.StatusText(w.status)), StatusCode: w.status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: w.sent, ContentLength: w.length, Request: req,
-		Body: &memoryBody{PipeReader: pr, close: sync.OnceFunc(func() {
-			stop()
-			cancel()
-			m.opened(-1)
-			if m.changed != nil {
-				m.changed()
-			}
-		})},
+		Header: w.sent, ContentLength: w.length, Request: req, Body: body,
 	}, nil
 }
 
@@ -171,11 +190,16 @@ func (m *Memory) serve(in *http.Request, call context.Context, w *memoryWriter) 
 
 type memoryBody struct {
 	*io.PipeReader
-	close func()
+	memory *Memory
+	end    func() // ends the handler's context
+	once   sync.Once
 }
 
 func (b *memoryBody) Close() error {
-	b.close()
+	b.once.Do(func() {
+		b.end()
+		b.memory.closed(b)
+	})
 	return b.PipeReader.Close()
 }
 

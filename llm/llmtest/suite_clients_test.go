@@ -123,6 +123,12 @@ var wrongClients = []struct {
 		}
 		return next()
 	})},
+	{"leaves a stream open for good", FaultServerError, "1 bodies left open", around(func(ctx context.Context, s *Server, next func() (llm.Response, error)) (llm.Response, error) {
+		if req, err := http.NewRequestWithContext(context.WithoutCancel(ctx), "GET", "http://fake/v1/models", nil); err == nil {
+			_, _ = s.Client().Do(req)
+		}
+		return next()
+	})},
 	{"panics", FaultNoChoices, "Generate panicked: index", around(func(context.Context, *Server, func() (llm.Response, error)) (llm.Response, error) {
 		panic("index")
 	})},

@@ -156,7 +156,7 @@ func meanings() []faultCheck {
 func (c faultCheck) run(s Suite, t *testing.T) error {
 	var f findings
 	for _, stream := range []bool{false, true} {
-		d := newDesk(&Server{Reply: func(Chat) Reply { return c.reply }}, c.fault)
+		d := newDesk(t, &Server{Reply: func(Chat) Reply { return c.reply }}, c.fault)
 		req := oneWord()
 		req.Stream = stream
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
@@ -184,8 +184,10 @@ type desk struct {
 	chats []Chat
 }
 
-// newDesk makes server meet the fault with each call.
-func newDesk(server *Server, fault *Fault) *desk {
+// newDesk makes server meet the fault with each call. What a Model leaves open
+// is told by then when the test ends, and would keep its bubble from ending.
+func newDesk(t *testing.T, server *Server, fault *Fault) *desk {
+	t.Cleanup(server.memory.breakOff)
 	d := &desk{server: server}
 	note := Rule{Faults: []Fault{{Name: "none", Edit: func(_ Chat, r Reply) Reply { return r }}}, Match: func(c Chat) bool {
 		d.mu.Lock()
@@ -387,7 +389,7 @@ func slowServer() *Server {
 // interrupt ends the call's context after two and a half seconds of three.
 func (s Suite) interrupt(t *testing.T, stream bool, want error, kind llm.ErrorKind) error {
 	const at = 2500 * time.Millisecond
-	d := newDesk(slowServer(), nil)
+	d := newDesk(t, slowServer(), nil)
 	m := s.NewOn(t, d.server)
 	ctx, cancel := context.WithCancel(t.Context())
 	if want == context.DeadlineExceeded {
@@ -422,7 +424,7 @@ func (s Suite) interrupt(t *testing.T, stream bool, want error, kind llm.ErrorKi
 func (s Suite) times(t *testing.T) error {
 	var f findings
 	for _, req := range []llm.Request{oneWord(), streamed(oneWord())} {
-		d := newDesk(slowServer(), nil)
+		d := newDesk(t, slowServer(), nil)
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
 		what := named(req) + ", served a token each second"
 		f.desk(d, r, what, req, s)
@@ -449,7 +451,7 @@ func (s Suite) times(t *testing.T) error {
 func (s Suite) asks(t *testing.T) error {
 	var f findings
 	for _, stream := range []bool{false, true} {
-		d := newDesk(new(Server), nil)
+		d := newDesk(t, new(Server), nil)
 		req := llm.Prompt("Say one word.").WithSystem("Be brief.")
 		req.Stream, req.MaxOutputTokens = stream, new(int64(64))
 		r := s.prober(t.Context()).ask(s.NewOn(t, d.server), req)
@@ -474,7 +476,7 @@ func (s Suite) asks(t *testing.T) error {
 func (s Suite) echo(t *testing.T) error {
 	var f findings
 	for _, req := range []llm.Request{oneWord(), streamed(oneWord())} {
-		d := newDesk(&Server{Reply: func(c Chat) Reply {
+		d := newDesk(t, &Server{Reply: func(c Chat) Reply {
 			body := fmt.Sprintf(`{"error":{"code":400,"status":"INVALID_ARGUMENT","message":%s}}`, quote("cannot do this with the key "+strings.Join(keys(c), " ")))
 			return Reply{Raw: Status(400, body)}
 		}}, nil)

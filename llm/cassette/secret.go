@@ -2,7 +2,10 @@ package cassette
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -76,7 +79,7 @@ func refusedAnswer(e *entry, line []byte, secrets []string) string {
 	default:
 		return "is packed with an encoding other than gzip, so it cannot be searched for keys; the server sent it unasked"
 	}
-	if findSecret(secrets, line, body) {
+	if findSecret(secrets, line, body) || findSecret(secrets, spoken(body)...) {
 		return "holds a key or a configured secret"
 	}
 	path, _, _ := strings.Cut(e.Path, "?")
@@ -86,10 +89,55 @@ func refusedAnswer(e *entry, line []byte, secrets []string) string {
 	return ""
 }
 
+// maxSpoken is the longest stream whose texts are put together, in bytes.
+const maxSpoken = 16 << 20
+
+// spoken are the texts that a stream of events says piece by piece, each put
+// together: a key may be spread over several events. They are told apart by the
+// names of the fields they stand in.
+func spoken(body []byte) [][]byte {
+	if len(body) > maxSpoken {
+		return nil
+	}
+	texts := map[string][]byte{}
+	events := wire.NewEventReader(bytes.NewReader(body))
+	for {
+		ev, err := events.Next()
+		if err != nil {
+			break
+		}
+		var v any
+		if json.Unmarshal(ev.Data, &v) == nil {
+			gather(v, "", texts)
+		}
+	}
+	return slices.Collect(maps.Values(texts))
+}
+
+// gather appends each text in v to those of the same place.
+func gather(v any, place string, texts map[string][]byte) {
+	switch v := v.(type) {
+	case string:
+		texts[place] = append(texts[place], v...)
+	case []any:
+		for _, e := range v {
+			gather(e, place, texts)
+		}
+	case map[string]any:
+		for name, e := range v {
+			gather(e, place+"."+name, texts)
+		}
+	}
+}
+
 func unzip(b []byte) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(z, maxBody))
+	out, err := io.ReadAll(io.LimitReader(z, int64(maxBody)+1))
+	if err == nil && len(out) > maxBody {
+		err = fmt.Errorf("it is longer than %d bytes unpacked", maxBody)
+	}
+	return out, err
 }

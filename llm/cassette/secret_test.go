@@ -2,6 +2,7 @@ package cassette_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -138,6 +139,30 @@ func TestSecretAcrossChunks(t *testing.T) {
 	assert.NotContains(t, err.Error(), "topsecretkey")
 	assert.Zero(t, c.Stats().Recorded)
 	r.close(c)
+}
+
+// TestSecretAcrossEvents: a server that sends a key back may do so word by word.
+func TestSecretAcrossEvents(t *testing.T) {
+	rows := []struct {
+		name, reason string
+		pieces       []string
+		refused      bool
+	}{
+		{"in the text", "whoever puts the events together has the key", []string{llmtest.Text("it is top"), llmtest.Text("secret"), llmtest.Text("key."), llmtest.Finish("stop")}, true},
+		{"in two fields", "no text holds it", []string{"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"topsecret\",\"reasoning\":\"key\"},\"finish_reason\":\"stop\"}]}\n\n"}, false},
+		{"a part of it", "is none", []string{llmtest.Text("topse"), llmtest.Text("creet"), llmtest.Finish("stop")}, false},
+	}
+	for _, row := range rows {
+		t.Run(row.name, func(t *testing.T) {
+			r := newRig(t, "c.jsonl", func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Raw: llmtest.Stream(row.pieces...)} })
+			c := r.open(cassette.Options{Mode: cassette.Record, Secrets: []string{"topsecretkey"}})
+			req := llm.Prompt("q")
+			req.Stream = true
+			_, err := r.client.Generate(under(t.Context(), c, "a"), req)
+			assert.Equal(t, row.refused, errors.Is(err, cassette.ErrSecret), "%s: %v", row.reason, err)
+			r.close(c)
+		})
+	}
 }
 
 func TestOnlyAllowedHeadersAreStored(t *testing.T) {

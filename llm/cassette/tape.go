@@ -12,8 +12,9 @@ import (
 	"github.com/goevals/evals/llm/wire"
 )
 
-// maxBody is the longest answer that is recorded, in bytes.
-const maxBody = 256 << 20
+// maxBody is the longest answer that is recorded, in bytes. Tests have a smaller
+// one.
+var maxBody = 256 << 20
 
 // tape listens to an answer while the SDK reads it, without holding it up.
 type tape struct {
@@ -28,6 +29,7 @@ type tape struct {
 	watch *wire.Watch
 	data  []byte
 	marks []wire.Mark
+	long  bool // longer than maxBody: nothing more of it is kept
 	done  bool
 	err   error
 	stop  func() bool // of the wait for the context's end
@@ -45,9 +47,8 @@ func (t *tape) Read(p []byte) (int, error) {
 		return n, err
 	}
 	if n > 0 {
-		t.data = append(t.data, p[:n]...)
 		t.watch.Write(p[:n], at)
-		t.mark(at)
+		t.keepBytes(p[:n], at)
 	}
 	switch {
 	case err == io.EOF:
@@ -59,6 +60,17 @@ func (t *tape) Read(p []byte) (int, error) {
 		t.finish(at, false)
 	}
 	return n, err
+}
+
+// keepBytes keeps what came, as long as all of it may be stored: an answer may
+// have no end.
+func (t *tape) keepBytes(p []byte, at time.Duration) {
+	if t.long = t.long || len(t.data)+len(p) > maxBody; t.long {
+		t.data, t.marks = nil, nil
+		return
+	}
+	t.data = append(t.data, p...)
+	t.mark(at)
 }
 
 // mark notes when the bytes so far had come. Reads within a tenth of a
@@ -113,7 +125,7 @@ func (t *tape) finish(at time.Duration, ended bool) error {
 	if !t.keep(ended) {
 		return nil
 	}
-	if len(t.data) > maxBody {
+	if t.long {
 		t.err = own(llm.KindUnknown, fmt.Errorf("cassette: the answer to %s %s is longer than %d bytes; it was not recorded", t.a.entry.Method, t.a.entry.Path, maxBody))
 		return t.err
 	}

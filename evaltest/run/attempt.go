@@ -151,7 +151,9 @@ func (o *one) breakOff(err *llm.Error, failure *result.Error) (calls []llm.Call)
 	if o.log == nil {
 		return nil
 	}
+	o.stray = o.log
 	calls = o.log.Calls()
+	known := len(calls)
 	switch {
 	case !o.isGrading:
 		all := o.tries.All()
@@ -166,7 +168,7 @@ func (o *one) breakOff(err *llm.Error, failure *result.Error) (calls []llm.Call)
 		o.endGrading(book(nil, calls...))
 	}
 	paid := min(o.paid, len(calls))
-	o.paid = len(calls)
+	o.paid = known // what is known of a call later is told later
 	return calls[paid:]
 }
 

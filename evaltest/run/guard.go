@@ -63,7 +63,11 @@ func (o *one) crash(value any) (calls []llm.Call) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.left {
-		return nil
+		if o.stray == nil {
+			return nil
+		}
+		calls = o.stray.Calls()
+		return calls[min(o.paid, len(calls)):]
 	}
 	e := &result.Error{Kind: llm.KindPanic}
 	if value != nil {

@@ -76,11 +76,12 @@ type one struct {
 	log       *llm.CallLog
 	tries     *call.Tries
 	isGrading bool
-	cost      ledger // of the attempts
-	judged    ledger // of grader and judge
-	left      bool   // abandoned: the record is gone
-	paid      int    // how many calls of the log the budget knows of
-	ended     bool   // the record is whole
+	stray     *llm.CallLog // the log, once it was abandoned
+	cost      ledger       // of the attempts
+	judged    ledger       // of grader and judge
+	left      bool         // abandoned: the record is gone
+	paid      int          // how many calls of the log the budget knows of
+	ended     bool         // the record is whole
 
 	executed atomic.Int32 // how often the strategy was called for the attempt
 
@@ -188,7 +189,7 @@ func (o *one) abandon() *result.Record {
 	}
 	if calls := o.breakOff(e, o.failure(e)); len(calls) > 0 && o.c.Budget != nil {
 		if o.doing == pricing { // the price function does not return
-			calls = []llm.Call{{Err: e}}
+			calls, o.paid = []llm.Call{{Err: e}}, 0
 		}
 		go func() { _ = o.c.Budget.Spend(calls...) }() // it may hang in there
 	}

@@ -23,15 +23,17 @@ func TestBrokenOffCounts(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		do   func(release chan struct{})
+		then func() // after both
 		took time.Duration
 		// Of two calls, the second of which may not return: how many are in the
 		// log, and of how many the tokens are known, at first and after a
 		// straggler's end.
 		tries, known, later int
 	}{
-		{"returns", func(chan struct{}) {}, 0, 2, 2, 2},
-		{"Goexit", func(chan struct{}) { runtime.Goexit() }, 0, 2, 1, 1},
-		{"hangs", func(release chan struct{}) { <-release }, 65 * time.Second, 2, 1, 2},
+		{"returns", func(chan struct{}) {}, nil, 0, 2, 2, 2},
+		{"Goexit", func(chan struct{}) { runtime.Goexit() }, nil, 0, 2, 1, 1},
+		{"hangs", func(release chan struct{}) { <-release }, nil, 65 * time.Second, 2, 1, 2},
+		{"hangs, then Goexit", func(release chan struct{}) { <-release }, runtime.Goexit, 65 * time.Second, 2, 1, 2},
 	} {
 		for _, who := range []string{"strategy", "judge"} {
 			t.Run(tc.name+" in "+who, func(t *testing.T) {
@@ -50,7 +52,11 @@ func TestBrokenOffCounts(t *testing.T) {
 						if resp, err := m.Generate(ctx, llm.Prompt("?")); err != nil {
 							return resp, err
 						}
-						return m.Generate(ctx, llm.Prompt("?"))
+						resp, err := m.Generate(ctx, llm.Prompt("?"))
+						if tc.then != nil {
+							tc.then()
+						}
+						return resp, err
 					}
 					c := config(answers(turn{resp: llm.Response{Text: "?"}, logs: []llm.Call{{Response: llm.Response{Replayed: true}}}}))
 					c.ItemTimeout, c.Grace, c.Attempts = time.Minute, 5*time.Second, 1

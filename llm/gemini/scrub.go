@@ -3,6 +3,7 @@ package gemini
 import (
 	"bytes"
 	"io"
+	"strings"
 
 	"github.com/goevals/evals/llm/internal/client"
 )
@@ -52,16 +53,27 @@ func (s *scrubber) release() {
 	}
 	if s.err == nil {
 		for _, f := range s.forms {
-			for n := min(len(f)-1, len(s.held)); n > keep; n-- {
-				if bytes.HasSuffix(s.held, []byte(f[:n])) {
-					keep = n
-				}
-			}
+			keep = max(keep, begun(s.held, f))
 		}
 	}
 	cut := len(s.held) - keep
 	s.ready = append(s.ready, s.held[:cut]...)
 	s.held = append(s.held[:0], s.held[cut:]...)
+}
+
+// begun is how much of f, not all of it, the end of b may be the beginning of.
+// It looks at the places where f's first byte stands: tokens are long, and this
+// is done with each read.
+func begun(b []byte, f string) int {
+	for from := max(len(b)-len(f)+1, 0); ; from++ {
+		i := bytes.IndexByte(b[from:], f[0])
+		if i < 0 {
+			return 0
+		}
+		if from += i; strings.HasPrefix(f, string(b[from:])) {
+			return len(b) - from
+		}
+	}
 }
 
 func (s *scrubber) Close() error { return s.rc.Close() }

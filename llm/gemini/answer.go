@@ -194,6 +194,9 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 			a.warn("the answer has several candidates: only the first is used")
 			continue
 		}
+		if c.Finish == "" && c.Content.Parts == nil {
+			continue // null, or an object of something else
+		}
 		a.candidates++
 		for _, p := range c.Content.Parts {
 			generated = a.part(p) || generated
@@ -229,7 +232,7 @@ func isErrorBody(data []byte) bool {
 		return false
 	}
 	switch string(o.Error) {
-	case "", "null", "false", `""`, "{}":
+	case "", "null", "false", "0", `""`, "{}", "[]":
 		return false
 	}
 	return true

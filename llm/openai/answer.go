@@ -203,11 +203,15 @@ func (a *answer) add(data []byte, whole bool) error {
 	return nil
 }
 
-// written adds what the model wrote.
+// written adds what the model wrote. Some servers put a whole message into a
+// stream, or a delta into a whole answer.
 func (a *answer) written(ch choice, whole bool) {
-	m := ch.Delta
+	m, other := ch.Delta, ch.Message
 	if whole {
-		m = ch.Message
+		m, other = other, m
+	}
+	if m.none() {
+		m = other
 	}
 	a.message(m)
 	a.text.WriteString(ch.Text)
@@ -215,7 +219,7 @@ func (a *answer) written(ch choice, whole bool) {
 
 // choice adds one choice.
 func (a *answer) choice(ch choice, whole bool) error {
-	if whole && ch.Message.none() && ch.Text == "" && len(ch.Finish) == 0 && !isError(ch.Error) {
+	if whole && ch.Message.none() && ch.Delta.none() && ch.Text == "" && len(ch.Finish) == 0 && !isError(ch.Error) {
 		return nil // null, or an object of something else
 	}
 	a.choices++
@@ -244,7 +248,7 @@ func errorObject(raw json.RawMessage) []byte { return []byte(`{"error":` + strin
 
 func isError(raw json.RawMessage) bool {
 	switch string(raw) {
-	case "", "null", "false", `""`, "{}":
+	case "", "null", "false", "0", `""`, "{}", "[]":
 		return false
 	}
 	return true

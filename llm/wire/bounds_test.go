@@ -221,3 +221,23 @@ func TestContentTypeAsItCame(t *testing.T) {
 	require.Len(t, log.Calls(), 1)
 	assert.Equal(t, []string{`usage is unknown: the content type "image/[masked]" is not read along`}, log.Calls()[0].Response.Warnings)
 }
+
+// TestNoErrorInOtherWords: the clients and the transport take the same for an
+// error.
+func TestNoErrorInOtherWords(t *testing.T) {
+	for said, failed := range map[string]bool{"null": false, "[]": false, "{}": false, "0": false, `""`: false, "false": false, `"x"`: true, "429": true, `{"message":"m"}`: true} {
+		w := wire.NewWatch("POST", "/v1/chat/completions", http.Header{"Content-Type": {"application/json"}})
+		w.Write([]byte(`{"error":`+said+`,"choices":[{"finish_reason":"stop"}]}`), 1)
+		w.End(2)
+		assert.Equal(t, failed, w.State().Failed, said)
+	}
+}
+
+// TestMessageInAStream: a token is one wherever a server puts it.
+func TestMessageInAStream(t *testing.T) {
+	w := wire.NewWatch("POST", "/v1/chat/completions", http.Header{"Content-Type": {"text/event-stream"}})
+	w.Write([]byte("data: {\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n"), 5)
+	assert.Zero(t, w.State().FirstToken, "a role is none")
+	w.Write([]byte("data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"x\"}}]}\n\n"), 7)
+	assert.Equal(t, time.Duration(7), w.State().FirstToken)
+}

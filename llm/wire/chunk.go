@@ -47,6 +47,7 @@ type chunkChoice struct {
 	Index        int                        `json:"index"`
 	FinishReason json.RawMessage            `json:"finish_reason"`
 	Delta        map[string]json.RawMessage `json:"delta"`
+	Message      map[string]json.RawMessage `json:"message"` // whole, as some servers stream it
 	Text         string                     `json:"text"`
 	Error        json.RawMessage            `json:"error"`
 }
@@ -104,7 +105,7 @@ func carriesError(c chunk) bool {
 // isError tells an error from the fields that say that there was none.
 func isError(raw json.RawMessage) bool {
 	switch string(raw) {
-	case "", "null", "false", "0", `""`, "[]":
+	case "", "null", "false", "0", `""`, "{}", "[]":
 		return false
 	}
 	return true
@@ -253,7 +254,7 @@ func generated(c chunk) bool {
 			return true
 		}
 		for _, f := range textFields {
-			if isFull(ch.Delta[f]) {
+			if isFull(ch.Delta[f]) || isFull(ch.Message[f]) {
 				return true
 			}
 		}

@@ -3,7 +3,6 @@ package llmtest
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -435,6 +434,11 @@ func put(w http.ResponseWriter, b []byte) bool {
 	if _, err := w.Write(b); err != nil {
 		return false
 	}
-	err := http.NewResponseController(w).Flush()
-	return err == nil || errors.Is(err, http.ErrNotSupported)
+	switch f := w.(type) {
+	case interface{ FlushError() error }:
+		return f.FlushError() == nil
+	case http.Flusher:
+		f.Flush()
+	}
+	return true
 }

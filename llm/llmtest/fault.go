@@ -43,6 +43,9 @@ func (f Fault) fits(c Chat) bool {
 	return (f.API == "" || f.API == c.API) && (!f.Streamed || c.Stream) && (!f.Whole || !c.Stream)
 }
 
+// answers reports whether the fault answers instead of the server.
+func (f *Fault) answers() bool { return f != nil && (f.Answer != nil || f.storm > 0) }
+
 // Faults are all faults that this package knows, in the order of their names'
 // constants. The slice is the caller's.
 func Faults() []Fault { return slices.Clone(faults) }

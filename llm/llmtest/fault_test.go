@@ -262,6 +262,34 @@ func TestReplyFault(t *testing.T) {
 	assert.Equal(t, map[string]int{"shout": 1, llmtest.FaultUnavailable: 1}, s.Counts().ByFault)
 }
 
+// TestReplyFaultFits: a fault that a Reply names does not touch calls that it
+// does not fit, and may be a storm's.
+func TestReplyFaultFits(t *testing.T) {
+	for _, r := range []struct {
+		name   string
+		fault  llmtest.Fault
+		api    llmtest.API
+		stream bool
+		status int
+		faults int
+	}{
+		{"of streams only", llmtest.Named(llmtest.FaultErrorMidway)[0], llmtest.OpenAI, false, 200, 0},
+		{"in a stream", llmtest.Named(llmtest.FaultErrorMidway)[0], llmtest.OpenAI, true, 200, 1},
+		{"of OpenAI only", llmtest.Named(llmtest.FaultKeepAlives)[0], llmtest.Gemini, true, 200, 0},
+		{"a storm's", llmtest.Storm(0, time.Hour).Faults[0], llmtest.OpenAI, false, 429, 1},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			s := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "one two three", Fault: &r.fault} }}
+			resp, err := ask(t.Context(), s.Client(), r.api, r.stream, "q")
+			require.NoError(t, err)
+			_, _ = io.Copy(io.Discard, resp.Body) // however it ends
+			resp.Body.Close()
+			assert.Equal(t, r.status, resp.StatusCode)
+			assert.Equal(t, r.faults, s.Counts().Faults)
+		})
+	}
+}
+
 func TestReplyThatPanics(t *testing.T) {
 	s := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { panic(errors.New("a mistake of the test")) }}
 	resp, err := ask(t.Context(), s.Client(), llmtest.Gemini, false, "q")

@@ -57,8 +57,9 @@ func (s *Server) connection(_ net.Conn, state http.ConnState) {
 // socket. See [Memory].
 func (s *Server) Client() *http.Client { return &http.Client{Transport: s.Memory()} }
 
-// Memory is the transport of Client. It panics if the server's fields cannot be
-// meant.
+// Memory is the transport of Client: its Wait waits for the server's side of
+// calls that their callers have given up. It panics if the server's fields
+// cannot be meant.
 func (s *Server) Memory() *Memory {
 	s.must()
 	s.mu.Lock()

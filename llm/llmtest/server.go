@@ -48,7 +48,8 @@ type Server struct {
 	// Models are the ids that the list of models has; default one, "llmtest".
 	// Calls may name any model all the same.
 	Models []string
-	// Batches is how batch jobs go.
+	// Batches is how batch jobs go. Jobs, and files until they are deleted, are
+	// kept in memory as long as the server lives.
 	Batches Batches
 
 	checked sync.Once
@@ -201,7 +202,7 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 		w.Header().Set("X-Request-Id", "req_"+c.id())
 	}
 	fault := s.fault(c, age)
-	if fault != nil && (fault.Answer != nil || fault.storm > 0) {
+	if fault.answers() {
 		over = s.answerFault(w, r, c, fault)
 		return
 	}
@@ -211,10 +212,10 @@ func (s *Server) serveChat(w http.ResponseWriter, r *http.Request, api API) {
 		return
 	}
 	reply := s.reply(c)
-	if fault == nil {
+	if fault == nil && reply.Fault != nil && reply.Fault.fits(c) {
 		fault = reply.Fault
 	}
-	if fault != nil && fault.Answer != nil {
+	if fault.answers() {
 		over = s.answerFault(w, r, c, fault)
 		return
 	}

@@ -45,6 +45,10 @@ func newGovernor(parent context.Context) *governor {
 // container or a CI job kills 7 to 10 seconds after it asked.
 const grace = 2 * time.Second
 
+// answerGrace is how long items in flight may go on where the provider lets
+// nobody in any more: what it let in before may be answered, and is paid for.
+const answerGrace = time.Minute
+
 // strayGrace is how long a strategy that ignores its cancelled context is
 // waited for.
 const strayGrace = 5 * time.Second

@@ -87,7 +87,9 @@ type runner struct {
 	tape    *tape
 	journal *journal
 	fast    run.FailFast
-	sum     *report.Summary
+	// unreachable stops the run when fast says so, once.
+	unreachable sync.Once
+	sum         *report.Summary
 
 	told told // of failed calls
 

@@ -139,7 +139,13 @@ func (r *runner) record(rec *result.Record) error {
 		r.gov.stop(&halt{reason: "fail-fast", text: rec.Error.Message}, -1)
 	}
 	if dead := r.fast.Observe(rec); dead != nil {
-		r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, 0)
+		r.unreachable.Do(func() {
+			wait := time.Duration(0)
+			if rec.Error != nil && rec.Error.Kind == llm.KindRateLimit {
+				wait = answerGrace
+			}
+			r.gov.stop(&halt{reason: "fail-fast", text: dead.Error()}, wait)
+		})
 	}
 	return err
 }

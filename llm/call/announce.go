@@ -15,17 +15,20 @@ import (
 // does so by itself. Outside of a Policy with a Scope it does nothing.
 func Announce(ctx context.Context, req llm.Request) error {
 	t := tryOf(ctx)
-	if t == nil || t.engine.scope == nil {
+	for t != nil && t.engine.scope == nil {
+		t = tryOf(t.parent)
+	}
+	if t == nil {
 		return nil
 	}
-	had := t.grant.Load()
+	need, had := t.engine.scope.estimate(req), t.grant.Load() // Estimate may panic
 	if had == nil || !t.grant.CompareAndSwap(had, nil) {
 		return nil
 	}
 	if hold(ctx) {
 		defer unhold(ctx)
 	}
-	g, waits, err := had.again(ctx, t.engine.scope.estimate(req))
+	g, waits, err := had.again(ctx, need)
 	if g != had {
 		t.news.Store(&Try{Start: time.Now(), Waits: waits, Unsent: err != nil})
 	}

@@ -85,3 +85,29 @@ func TestAnnounceOutside(t *testing.T) {
 	})
 	assert.NoError(t, err)
 }
+
+// TestAnnounceEstimatePanics: the user's function costs no slot.
+func TestAnnounceEstimatePanics(t *testing.T) {
+	s := call.NewScope(call.Limits{TPM: 1000, Concurrency: 1, Estimate: func(r llm.Request) int64 {
+		if len(r.Messages) > 0 {
+			panic("no tokenizer")
+		}
+		return 1
+	}})
+	assert.Panics(t, func() {
+		_, _ = call.Policy{Scope: s}.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
+			return llm.Response{}, call.Announce(ctx, long(200))
+		})
+	})
+	assert.Zero(t, s.Stats().InFlight)
+}
+
+// TestAnnounceInside: a Policy without a scope is in nobody's way.
+func TestAnnounceInside(t *testing.T) {
+	_, err := call.Policy{Scope: call.NewScope(call.Limits{TPM: 1000})}.Do(t.Context(), func(ctx context.Context) (llm.Response, error) {
+		return call.Policy{}.Do(ctx, func(ctx context.Context) (llm.Response, error) {
+			return llm.Response{}, call.Announce(ctx, long(2000))
+		})
+	})
+	assert.ErrorIs(t, err, call.ErrTooLarge)
+}

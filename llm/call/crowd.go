@@ -86,8 +86,39 @@ func (s *Scope) deaf(now time.Duration) error {
 	switch {
 	case r.answered, r.refused < DefaultTries, refused < max(maxWaitOr(s.limits.MaxWait), DefaultMaxWait):
 		return nil
+	case s.ages.older > 0: // was let in, and takes long
+		return nil
 	case now >= s.pause.until && s.inFlight == 0:
 		return nil
 	}
 	return fmt.Errorf("%w: it has answered nothing yet, and refused every call for %v: %w", ErrBusy, shortly(refused), s.pause.err)
+}
+
+// ages are how many calls in flight started since the last pause, between the
+// last two, and before: what is out that long was not refused.
+type ages struct {
+	pauses             uint64
+	now, before, older int
+}
+
+// begin takes in a call and returns its age for end.
+func (a *ages) begin() uint64 {
+	a.now++
+	return a.pauses
+}
+
+func (a *ages) pause() {
+	a.pauses++
+	a.now, a.before, a.older = 0, a.now, a.older+a.before
+}
+
+func (a *ages) end(age uint64) {
+	switch a.pauses - age {
+	case 0:
+		a.now--
+	case 1:
+		a.before--
+	default:
+		a.older--
+	}
 }

@@ -181,6 +181,40 @@ func TestRefusesFromTheFirstOn(t *testing.T) {
 	}
 }
 
+// TestRefusesBesideLongOnes: a provider that has let calls in, and answers none
+// of them for minutes, does not refuse every call.
+func TestRefusesBesideLongOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const most = 20
+		var mu sync.Mutex
+		n := 0
+		m := New(llm.ModelFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) {
+			mu.Lock()
+			if n >= most {
+				mu.Unlock()
+				time.Sleep(time.Second)
+				return llm.Response{}, busy(seconds(20))
+			}
+			n++
+			mu.Unlock()
+			err := sleep(ctx, 4*time.Minute)
+			mu.Lock()
+			n--
+			mu.Unlock()
+			return llm.Response{}, err
+		}), Config{Timeout: time.Hour, Tries: 1000})
+		var wg sync.WaitGroup
+		for range 2 * most {
+			wg.Go(func() {
+				_, err := m.Generate(t.Context(), llm.Request{})
+				assert.NoError(t, err)
+			})
+		}
+		wg.Wait()
+		assert.Zero(t, m.Scope().ages.now+m.Scope().ages.before+m.Scope().ages.older)
+	})
+}
+
 // TestRefusesLater: one that did answer is waited for.
 func TestRefusesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -299,6 +299,7 @@ func (w *world) check(t *testing.T) {
 		stats := s.Stats()
 		assert.Zero(t, stats.InFlight, "seed %d: slots", w.seed)
 		assert.Zero(t, stats.Waiting)
+		assert.Equal(t, ages{pauses: s.ages.pauses}, s.ages)
 		assert.Zero(t, s.reserved)
 		assert.Nil(t, s.timer)
 	}

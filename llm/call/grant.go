@@ -14,6 +14,7 @@ type grant struct {
 	at      time.Duration // when it started
 	tokens  int64         // reserved
 	gen     uint64        // of the pause that was the last one then
+	age     uint64        // see ages
 	ticket  uint64        // of its place in the line
 	nth     int64         // of the scope's starts, and the tokens charged by then
 	charged int64
@@ -84,6 +85,7 @@ func (s *Scope) settle(g *grant, o *outcome, now time.Duration) (wait time.Durat
 	good := counted && letIn(kind)
 	if counted {
 		s.inFlight--
+		s.ages.end(g.age)
 		s.reserved -= g.tokens
 		s.charge(g, o)
 		s.pacer.ended(g, true, good && g.gen == s.pause.gen, s.line.n > 0)

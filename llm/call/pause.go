@@ -100,6 +100,7 @@ func (s *Scope) report(g *grant, err error, now time.Duration) (own time.Duratio
 // paused takes in that a pause has begun, here or in another process.
 func (s *Scope) paused(now time.Duration) {
 	s.refusals.begin(s.inFlight + 1) // this one is out by now
+	s.ages.pause()
 	s.adaptive.limited(s.limits)
 	if s.pause.count > 1 { // the first call after the last one was refused
 		s.adaptive.crowded()

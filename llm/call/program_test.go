@@ -229,6 +229,7 @@ func (p *program) checkRest(t *testing.T, made []*caller) {
 	stats := s.Stats()
 	assert.Zero(t, stats.InFlight)
 	assert.Zero(t, stats.Waiting)
+	assert.Equal(t, ages{pauses: s.ages.pauses}, s.ages)
 	assert.Equal(t, int64(len(made)), stats.Starts)
 	assert.Zero(t, s.reserved)
 	assert.Nil(t, s.timer)

@@ -38,6 +38,7 @@ type Scope struct {
 	wakeAt time.Duration
 
 	inFlight           int
+	ages               ages  // of those in flight
 	reserved           int64 // the tokens of those in flight
 	starts, charged    int64 // calls and their tokens so far
 	rateLimits, pauses int64
@@ -239,7 +240,7 @@ func (s *Scope) start(tokens int64, now, late time.Duration, ticket uint64) *gra
 	s.reserved += tokens
 	s.starts++
 	s.charged += tokens
-	g := &grant{scope: s, at: now, tokens: tokens, gen: s.pause.gen, ticket: ticket, nth: s.starts, charged: s.charged}
+	g := &grant{scope: s, at: now, tokens: tokens, gen: s.pause.gen, age: s.ages.begin(), ticket: ticket, nth: s.starts, charged: s.charged}
 	if !s.quotas.none() {
 		s.quotas.take(now, tokens, late)
 		s.share.dirty = true
@@ -253,6 +254,7 @@ func (s *Scope) start(tokens int64, now, late time.Duration, ticket uint64) *gra
 // giveBack undoes start: the call never was.
 func (s *Scope) giveBack(g *grant) {
 	s.inFlight--
+	s.ages.end(g.age)
 	s.reserved -= g.tokens
 	s.starts--
 	s.charged -= g.tokens

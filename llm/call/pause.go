@@ -60,12 +60,15 @@ func stated(err error) (wait time.Duration, ok bool) {
 // call alone must wait.
 func (s *Scope) limited(g *grant, err error, now time.Duration) time.Duration {
 	s.rateLimits++
+	until := s.pause.until
 	own := s.report(g, err, now)
 	s.refusals.refuse(now)
 	if !s.refusals.acted && s.refusals.crowd() {
 		s.crowded(now)
 	}
-	s.dismiss(now)
+	if p := s.pause.until; p != until && now < p || s.deaf(now) != nil { // else nothing is new, and a line may be long
+		s.dismiss(now)
+	}
 	return own
 }
 
@@ -111,9 +114,6 @@ func (s *Scope) paused(now time.Duration) {
 
 // dismiss fails those who cannot wait for the end of the pause.
 func (s *Scope) dismiss(now time.Duration) {
-	if now >= s.pause.until && s.deaf(now) == nil {
-		return
-	}
 	for w := s.line.front; w != nil; {
 		next := w.next
 		if err := s.overlong(w.deadline, now); err != nil {

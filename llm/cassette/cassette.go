@@ -56,7 +56,8 @@ type Options struct {
 	// that ask two servers the same thing.
 	Host bool
 	// Failures also stores failed calls that another try may heal: 408, 409,
-	// 429, 5xx, refused keys, errors inside a 200 and streams that were cut.
+	// 429, 5xx, refused keys, errors inside a 200, bodies that are no answer and
+	// streams that were cut.
 	// By default only answers, redirects and refusals of the request itself
 	// (400, 413, 422) are stored.
 	Failures bool

@@ -367,6 +367,9 @@ func TestWhatIsNotStored(t *testing.T) {
 		{"reset", "the body never ended", true, llmtest.Reset(text), false, false},
 		{"error in 200", "C01", true, llmtest.Stream("data: {\"error\":{\"message\":\"overloaded\"}}\n\n", llmtest.Done), false, true},
 		{"error in unary 200", "C01", false, llmtest.Status(200, `{"error":{"message":"m"}}`), false, true},
+		{"page in a 200", "a gateway's trouble passes", false, llmtest.HTML(200, "<h1>no</h1>"), false, true},
+		{"empty 200", "", false, llmtest.Status(200, ""), false, true},
+		{"no JSON in a 200", "", false, llmtest.Status(200, "upstream"), false, true},
 		{"reset before the answer", "", false, llmtest.Reset(), false, false},
 	}
 	for _, r := range rows {

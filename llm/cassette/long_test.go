@@ -39,7 +39,7 @@ func TestLongAnswers(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			c, err := Open(filepath.Join(t.TempDir(), "c.jsonl"), Options{Mode: Record})
 			require.NoError(t, err)
-			req, err := http.NewRequest("POST", "http://fake/v1/chat/completions", strings.NewReader("{}"))
+			req, err := http.NewRequest("POST", "http://fake/search", strings.NewReader("{}"))
 			require.NoError(t, err)
 			resp, err := c.RoundTrip(req, roundTrip(func(*http.Request) (*http.Response, error) {
 				h := http.Header{"Content-Type": {"text/plain"}}

@@ -144,7 +144,7 @@ func (t *tape) keep(ended bool) bool {
 		return ended
 	}
 	switch code := t.a.entry.Status; {
-	case !ended || s.Failed || !t.watch.Whole():
+	case !ended || s.Failed || s.Bad != "" && code < 300 || !t.watch.Whole():
 		return code == http.StatusBadRequest && ended
 	case code >= 200 && code < 300:
 		return true

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -240,4 +241,50 @@ func TestMessageInAStream(t *testing.T) {
 	assert.Zero(t, w.State().FirstToken, "a role is none")
 	w.Write([]byte("data: {\"choices\":[{\"index\":0,\"message\":{\"content\":\"x\"}}]}\n\n"), 7)
 	assert.Equal(t, time.Duration(7), w.State().FirstToken)
+}
+
+// TestNoAnswer: what a model's path answers may be no answer at all.
+func TestNoAnswer(t *testing.T) {
+	const gemini = "http://fake/v1beta/models/m:streamGenerateContent?alt=sse"
+	rows := []struct {
+		name, reason     string
+		url, contentType string
+		body             string
+		kind             llm.ErrorKind
+	}{
+		{"empty", "an SDK may take it for an empty answer", chatURL, "application/json", " \n", llm.KindBadResponse},
+		{"no JSON", "", chatURL, "application/json", "upstream said no", llm.KindBadResponse},
+		{"page", "a gateway's", chatURL, "text/html", "<h1>no</h1>", llm.KindBadResponse},
+		{"JSON", "other APIs have other fields", chatURL, "application/json", `{"embeddings":[]}`, ""},
+		{"another service", "it may answer what it likes", "http://fake/search", "application/json", "", "none"},
+		{"events as a text", "", chatURL, "text/plain", llmtest.Text("a") + llmtest.Finish("stop"), ""},
+		{"events as a text, cut", "", chatURL, "text/plain", llmtest.Text("a"), llm.KindIncomplete},
+		{"events behind white space", "", chatURL, "text/plain", "\n" + llmtest.Text("a") + llmtest.Finish("stop"), ""},
+		{"events behind white space, cut", "", chatURL, "text/plain", "\n" + llmtest.Text("a"), llm.KindIncomplete},
+		{"Gemini's events as a text", "", gemini, "text/plain", llmtest.GeminiText("a") + llmtest.GeminiFinish("STOP"), ""},
+		{"Gemini's events as a text, cut", "", gemini, "text/plain", llmtest.GeminiText("a"), llm.KindIncomplete},
+	}
+	for _, r := range rows {
+		for _, piece := range []int{max(len(r.body), 1), 1} {
+			t.Run(fmt.Sprintf("%s/%d", r.name, piece), func(t *testing.T) {
+				var log llm.CallLog
+				var c wire.Capture
+				_, _, err := call(wire.WithCapture(llm.WithCallLog(t.Context(), &log), &c), memory(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", r.contentType)
+					for b := range slices.Chunk([]byte(r.body), piece) {
+						_, _ = w.Write(b)
+						w.(http.Flusher).Flush()
+					}
+				}), r.url, `{}`)
+				if r.kind == "none" {
+					require.Empty(t, log.Calls(), r.reason)
+					assert.True(t, c.Get().Whole)
+					return
+				}
+				require.Len(t, log.Calls(), 1)
+				assert.Equal(t, r.kind, llm.KindOf(log.Calls()[0].Err), "%s: %v (the SDK sees %v)", r.reason, log.Calls()[0].Err, err)
+				assert.Equal(t, r.kind == "", c.Get().Whole)
+			})
+		}
+	}
 }

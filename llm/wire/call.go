@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -80,7 +79,7 @@ func (c *call) end(s WatchState, at time.Duration, err error, said []byte) {
 	at = max(at, s.FirstToken)
 	for _, cp := range c.captures {
 		cp.update(func(g *Captured) {
-			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed && !s.Cut
+			g.End, g.Err, g.Whole = at, err, err == nil && !s.Failed && !s.Cut && s.Bad == ""
 			g.FirstToken, g.Chunks = s.FirstToken, s.Chunks
 			g.Finish, g.Model, g.ID = s.Finish, s.Model, s.ID
 			g.Usage, g.CostUSD, g.Warnings = s.Usage, s.CostUSD, s.Warnings
@@ -139,8 +138,8 @@ func (c *call) failure(s WatchState, err error, said []byte, limits *llm.RateLim
 		c.refused(e, c.status, s.Error, now)
 	case s.Cut:
 		e.Kind, e.Err = llm.KindIncomplete, errCut
-	case mediaType(c.header) == "text/html":
-		e.Kind, e.Message = llm.KindBadResponse, "the answer is a page of HTML"
+	case s.Bad != "":
+		e.Kind, e.Message = llm.KindBadResponse, s.Bad
 	default:
 		return nil
 	}
@@ -167,11 +166,6 @@ func (c *call) refused(e *llm.Error, status int, said []byte, now time.Time) {
 	if wait, ok := Wait(status, c.header, said, now); ok {
 		e.RetryAfter = &wait
 	}
-}
-
-func mediaType(h http.Header) string {
-	media, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
-	return media
 }
 
 // finishReason is a provider's word in ours; an unknown one stays as it came.

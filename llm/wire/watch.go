@@ -24,6 +24,7 @@ type Watch struct {
 	kind    bodyKind
 	model   bool // the path is one of a model's, so that an empty stream is a cut one
 	says    bool // the stream is of an API that says when it is over
+	page    bool // a page of HTML, where a model should have answered
 	noTimes bool // nobody asks for Chunks
 	split   splitter
 	array   arraySplitter
@@ -63,6 +64,9 @@ type WatchState struct {
 	Error  []byte
 	// Cut says that a plain body ended inside of its JSON value.
 	Cut bool
+	// Bad says why the whole body of a model's answer is none, "" if it may be
+	// one: it is empty, no JSON, or a page.
+	Bad string
 	// Finish is the provider's last finish reason as it came. It and the names
 	// below may be long and hold a key that the server sends back: mask them,
 	// then cut them.
@@ -108,7 +112,9 @@ func NewWatch(method, path string, header http.Header) *Watch {
 		if streamsArray(path) {
 			w.kind = arrayBody
 		}
-	case media != "" && media != "text/html":
+	case media == "text/html":
+		w.page = w.model
+	case media != "":
 		// As it came: in small letters a key in it would not be found.
 		shown, _, _ := strings.Cut(header.Get("Content-Type"), ";")
 		w.unread(fmt.Sprintf("the content type %q is not read along", named(shown)))
@@ -125,7 +131,8 @@ func (w *Watch) unread(why string) {
 
 // Write feeds bytes of the body that came at this time after the start.
 func (w *Watch) Write(p []byte, at time.Duration) {
-	if w.kind == jsonBody && w.model && len(w.json) == 0 && !w.cut && isEvents(p) {
+	unread := w.kind == jsonBody && len(w.json) == 0 && !w.cut || w.kind == arrayBody && !w.array.opened && !w.array.plain
+	if unread && w.model && isEvents(p) {
 		w.kind, w.s.Stream = eventBody, true // under another content type
 	}
 	switch w.kind {
@@ -155,6 +162,9 @@ func (w *Watch) End(at time.Duration) {
 		return
 	}
 	w.ended = true
+	if w.page {
+		w.s.Bad = "the answer is a page of HTML"
+	}
 	switch w.kind {
 	case eventBody:
 		w.split.flush(func(ev Event) { w.event(ev, at) })
@@ -203,7 +213,15 @@ func (w *Watch) State() WatchState {
 // plain reads a JSON body that may not have been read to its end: decoders
 // stop after the value, and what follows it is nobody's.
 func (w *Watch) plain() {
-	if w.cut || len(bytes.TrimSpace(w.json)) == 0 {
+	if w.cut {
+		return
+	}
+	if len(bytes.TrimSpace(w.json)) == 0 {
+		w.bad("the answer is empty")
+		return
+	}
+	if b := bytes.TrimSpace(bytes.TrimPrefix(w.json, []byte("\xef\xbb\xbf"))); w.model && isEvents(b) {
+		w.late(b)
 		return
 	}
 	var value json.RawMessage
@@ -213,6 +231,7 @@ func (w *Watch) plain() {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		w.s.Cut = true
 	case err != nil:
+		w.bad("the answer is not JSON")
 	case value[0] == '[':
 		var chunks jsonlist.List[json.RawMessage]
 		if json.Unmarshal(value, &chunks) == nil {
@@ -226,6 +245,22 @@ func (w *Watch) plain() {
 		w.s.Done = true
 	}
 	w.s.FirstToken, w.s.Chunks, w.s.DoneAt = 0, nil, 0
+}
+
+// late reads events that did not look like some at first: their beginning came
+// in pieces, or white space before it. Nobody knows when their tokens came.
+func (w *Watch) late(b []byte) {
+	w.kind, w.s.Stream, w.json = eventBody, true, nil
+	w.split.write(b, func(ev Event) { w.event(ev, 0) })
+	w.split.flush(func(ev Event) { w.event(ev, 0) })
+	w.s.FirstToken, w.s.Chunks, w.s.DoneAt = 0, nil, 0
+}
+
+// bad notes why what was asked of a model came to no answer.
+func (w *Watch) bad(why string) {
+	if w.model {
+		w.s.Bad = why
+	}
 }
 
 // element reads one element of a streamed array.

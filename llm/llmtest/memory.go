@@ -123,13 +123,17 @@ func (m *Memory) RoundTrip(req *http.Request) (*http.Response, error) {
 	pr, pw := io.Pipe()
 	w := &memoryWriter{header: http.Header{}, pipe: pw, ready: make(chan struct{})}
 	in := received(req.Clone(ctx)) // here: once RoundTrip has returned, the caller may change req
+	upload := in.Body              // a handler may put another in its place
 	m.begin()
 	go func() {
 		defer m.end()
 		m.serve(in, req.Context(), w)
 	}()
-	// A reader of the body sees the context's end at once, as over a socket.
-	stop := context.AfterFunc(req.Context(), func() { pw.CloseWithError(context.Cause(req.Context())) })
+	// Readers of either body see the context's end at once, as over a socket.
+	stop := context.AfterFunc(req.Context(), func() {
+		pw.CloseWithError(context.Cause(req.Context()))
+		upload.Close()
+	})
 	select {
 	case <-w.ready:
 	case <-req.Context().Done():

@@ -196,6 +196,25 @@ func TestMemoryLetsGoOfRequests(t *testing.T) {
 	m.Wait()
 }
 
+// TestMemoryEndsUploads: a handler that waits for the rest of a request does not
+// wait for one that was given up.
+func TestMemoryEndsUploads(t *testing.T) {
+	m := memory(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	ctx, cancel := context.WithCancel(t.Context())
+	pr, pw := io.Pipe()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://fake/", pr)
+	require.NoError(t, err)
+	go func() {
+		_, _ = io.WriteString(pw, "half")
+		cancel()
+	}()
+	_, err = m.RoundTrip(req)
+	require.ErrorIs(t, err, context.Canceled)
+	m.Wait()
+	_, err = pw.Write([]byte("more"))
+	assert.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
 // TestMemoryInBubbles: a Memory that one bubble has used works in the next.
 func TestMemoryInBubbles(t *testing.T) {
 	m := memory(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

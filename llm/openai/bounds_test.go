@@ -139,7 +139,7 @@ func TestStreamsTakeLittle(t *testing.T) {
 		most         uint64 // bytes that are allocated
 		kind         llm.ErrorKind
 	}{
-		{"pieces of arguments", "they are not copied for each piece", events(strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"abcdefgh"}}]}`), 20_000) + stop), 400 << 20, ""},
+		{"pieces of arguments", "they are not copied for each piece", events(strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"abcdefgh"}}]}`), 20_000) + stop), 1 << 30, ""},
 		{"events in one", "as a text", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat("data: {}\n", 200_000))
 		}, 100 << 20, llm.KindIncomplete},

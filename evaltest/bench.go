@@ -115,7 +115,10 @@ func (r *runner) pass() {
 	defer crew.Close()
 	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
 		if r.gov.admit() == nil && r.afford() {
-			_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
+			if done, ok := r.turn(); ok {
+				defer done()
+				_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
+			}
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {

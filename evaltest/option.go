@@ -151,8 +151,9 @@ func RunTimeout(d time.Duration) Option {
 // limits say (requests and tokens a minute, calls at once) and pauses all of
 // them together when the provider says that it is too much. Make one for each
 // account and key with [call.NewScope], and give it to all tests that use that
-// account; see call.Limits.Share for tests of several packages. Default: one of
-// the run's own, without limits.
+// account; see call.Limits.Share for tests of several packages. Items begin as
+// its limits let them call, so that none uses up its time in line, however many
+// [Parallel] allows. Default: one of the run's own, without limits.
 func Scope(sc *call.Scope) Option {
 	return optionFunc(func(s *settings) {
 		if sc == nil {

@@ -86,6 +86,7 @@ type runner struct {
 	ctx     context.Context // of the items, with the cassette
 	tape    *tape
 	journal *journal
+	stile   turnstile
 	fast    run.FailFast
 	// unreachable stops the run when fast says so, once.
 	unreachable sync.Once
@@ -225,7 +226,8 @@ func selection(set *settings, p place, test string, ds *dataset.Dataset) (*datas
 
 func newRunner(h *hooks, p place, test string, ds *dataset.Dataset, s Strategy, set settings) *runner {
 	r := &runner{
-		h: h, set: set, place: p, test: test,
+		stile: turnstile{ended: make(chan struct{}, set.parallel)},
+		h:     h, set: set, place: p, test: test,
 		site: fmt.Sprintf("%s:%d", p.file, p.line),
 		cfg: &run.Config{
 			Strategy: s, Grader: set.grader, Judge: set.judge, JudgeIncorrect: set.judgeIncorrect,

@@ -78,8 +78,15 @@ func (r *runner) admitted() func(yield func(unit) bool) {
 func (r *runner) subtest(t *testing.T, crew *run.Crew, u unit) (e ending) {
 	name := u.name()
 	carried := r.journal.carried[result.Key{ID: u.item.ID, Sample: u.sample}]
-	if carried == nil && (r.gov.admit() != nil || !r.afford()) {
-		return ending{what: notRun}
+	if carried == nil {
+		if r.gov.admit() != nil || !r.afford() {
+			return ending{what: notRun}
+		}
+		done, ok := r.turn()
+		if !ok {
+			return ending{what: notRun}
+		}
+		defer done()
 	}
 	e.what = filtered
 	r.lines.run(t, name, func(st *testing.T) {

@@ -25,6 +25,7 @@ const forever = 1<<61*time.Nanosecond - 1
 type line struct {
 	front, back *waiter
 	n           int
+	tokens      int64 // of all
 	tickets     uint64
 }
 
@@ -57,6 +58,7 @@ func (l *line) insert(w *waiter) {
 		l.back = w
 	}
 	l.n++
+	l.tokens += w.tokens
 }
 
 func (l *line) leave(w *waiter) {
@@ -72,6 +74,7 @@ func (l *line) leave(w *waiter) {
 	}
 	w.prev, w.next, w.inLine = nil, nil, false
 	l.n--
+	l.tokens -= w.tokens
 }
 
 // A stage is what the first in line waits for.

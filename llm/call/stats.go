@@ -1,6 +1,10 @@
 package call
 
-import "time"
+import (
+	"time"
+
+	"github.com/goevals/evals/llm"
+)
 
 // Stats are what a [Scope] is doing, for people and tests.
 type Stats struct {
@@ -47,4 +51,23 @@ func (s *Scope) Stats() Stats {
 		st.RPM = r
 	}
 	return st
+}
+
+// Backlog returns how long the last of n more calls would wait for its turn
+// under RPM and TPM, if they came now, took as many tokens as calls do on
+// average, and all in line went on waiting. Whoever starts work that will call
+// can begin it later instead, so that its time is not used up in line.
+func (s *Scope) Backlog(n int) time.Duration {
+	tokens := s.estimate(llm.Request{})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.begin()
+	wait := time.Duration(0)
+	if q := &s.quotas.requests; q.perMin > 0 {
+		wait = q.due + q.cost(int64(s.line.n+n-1)) - now
+	}
+	if q := &s.quotas.tokens; q.perMin > 0 {
+		wait = max(wait, q.due+q.cost(s.line.tokens+int64(n-1)*tokens)-now)
+	}
+	return max(wait, 0)
 }

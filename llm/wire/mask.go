@@ -97,28 +97,32 @@ func MaskSecrets(s string, secrets ...string) string {
 			}
 		}
 	}
+	begun := 0
 	for _, secret := range secrets {
 		for _, form := range spellings(secret) {
-			s = maskEnd(s, form)
+			begun = max(begun, begins(s, form))
 		}
+	}
+	if begun > 0 {
+		s = s[:len(s)-begun] + masked
 	}
 	return s
 }
 
-// maskEnd removes the beginning of a secret from the end of s.
-func maskEnd(s, form string) string {
+// begins is how much of a secret, not all of it, begins at the end of s; 0 for
+// less than minSecret bytes.
+func begins(s, form string) int {
 	if len(form) <= minSecret {
-		return s
+		return 0
 	}
-	for from := max(len(s)-len(form)+1, 0); ; {
+	for from := max(len(s)-len(form)+1, 0); ; from++ {
 		i := strings.Index(s[from:], form[:minSecret])
 		if i < 0 {
-			return s
+			return 0
 		}
 		if from += i; strings.HasPrefix(form, s[from:]) {
-			return s[:from] + masked
+			return len(s) - from
 		}
-		from++
 	}
 }
 

@@ -64,6 +64,8 @@ func TestMask(t *testing.T) {
 		{"cut in JSON", `{"k":"a\"bcdef\u003`, `a"bcdef<g`, `{"k":"[masked]`},
 		{"cut early", "the key hunter2", "hunter2hunter2", "the key hunter2"}, // as good as nothing of it
 		{"beginning only", "the key hunter2h was", "hunter2hunter2", "the key hunter2h was"},
+		{"cut, in two spellings", `the key \\\"\\\"\\\"\`, `"""""""""""`, `the key [masked]`},
+		{"page in JSON", `{"k":"<b>aaaa&#34;\\bbb</b>"}`, `aaaa"\bbb`, `{"k":"<b>[masked]</b>"}`},
 		{"cut, repeating", "aaaaaaaaaaaaaaaaaaab", "aaaaaaaaabc", "aaaaaaaaaa[masked]"},
 		{"nothing", "all is well", "", "all is well"},
 	}

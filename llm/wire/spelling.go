@@ -54,7 +54,9 @@ func spell(secret string) []string {
 		forms = append(forms, e, smallDigits(e), url.QueryEscape(e))
 	}
 	forms = append(forms, jsonForms(secret)...)
-	forms = append(forms, htmlForms(secret)...)
+	for _, f := range htmlForms(secret) {
+		forms = append(forms, f, strings.ReplaceAll(f, `\`, `\\`)) // and such a page in JSON
+	}
 	forms = append(forms, base64Forms(secret)...)
 	if latin := asLatin1(secret); latin != secret {
 		forms = append(append(forms, latin, url.QueryEscape(latin)), jsonForms(latin)...)

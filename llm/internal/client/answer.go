@@ -18,8 +18,8 @@ import (
 )
 
 // MaxAnswer is the longest answer that is read, in bytes: of a body, or of what
-// is kept of a stream.
-const MaxAnswer = 64 << 20
+// is kept of a stream. Only tests change it.
+var MaxAnswer = 64 << 20
 
 // ErrTooLong says that an answer is longer than a client reads.
 var ErrTooLong = errors.New("the answer is longer than 64 MiB")
@@ -86,7 +86,7 @@ func (a *Answer) Do(hc *http.Client, req *http.Request, stream bool) (resp *http
 		}
 		body = br
 	}
-	b, err := io.ReadAll(io.LimitReader(body, MaxAnswer+1))
+	b, err := io.ReadAll(io.LimitReader(body, int64(MaxAnswer)+1))
 	_ = rc.Close() // what was read counts
 	if len(b) > MaxAnswer {
 		b, a.Cut = b[:MaxAnswer], true

@@ -167,11 +167,14 @@ func TestEachCallComesToOneThing(t *testing.T) {
 			case "TLS":
 				root, client = s.StartTLS(t)
 			}
-			calls := 0
+			calls, hangs := 0, 0
 			for _, f := range append(llmtest.Faults(), llmtest.Fault{Name: "none"}) {
 				for moment, do := range moments {
 					for _, api := range []llmtest.API{llmtest.OpenAI, llmtest.Gemini} {
 						calls++
+						if strings.HasPrefix(f.Name, "hang") {
+							hangs++
+						}
 						oneOf(t, client, root, api, calls%2 == 0, f.Name, do)
 						later, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 						require.NoError(t, s.Quiet(later), "%s, %s, %s", f.Name, moment, api)
@@ -181,7 +184,9 @@ func TestEachCallComesToOneThing(t *testing.T) {
 			}
 			client.CloseIdleConnections()
 			c := s.Counts()
-			assert.Equal(t, calls, c.Calls)
+			// One that hangs is given up after 5 ms: perhaps before it was received.
+			assert.LessOrEqual(t, c.Calls, calls)
+			assert.GreaterOrEqual(t, c.Calls, calls-hangs)
 			assert.Zero(t, c.InFlight+c.OpenBodies)
 		})
 	}

@@ -36,7 +36,7 @@ func TestRealServer(t *testing.T) {
 		t.Run(map[bool]string{false: "whole", true: "streamed"}[stream], func(t *testing.T) {
 			rep = evaltest.Run(t, ds, evaltest.Ask(m, func(it dataset.Item) llm.Request {
 				r := llm.Prompt(it.Input)
-				r.Stream, r.Temperature, r.Seed, r.MaxOutputTokens = stream, new(0.0), new(int64(1)), new(int64(96))
+				r.Stream, r.Temperature, r.Seed, r.MaxOutputTokens = stream, new(0.0), new(int64(1)), new(int64(48))
 				// llama.cpp: what the last prompt left behind changes the
 				// last digits, and with them a text.
 				r.Extra = map[string]json.RawMessage{"cache_prompt": json.RawMessage("false")}

@@ -67,6 +67,10 @@ func (q *quota) ready(n, spent int64, leaves time.Duration) time.Duration {
 	return at
 }
 
+// from is what the starts after now are counted from: a quota that nobody has
+// used for long, or ever, gives no more than its burst for that.
+func (q *quota) from(now time.Duration) time.Duration { return max(q.due, now-q.burst) }
+
 // take starts n, which a timer has woken so late.
 func (q *quota) take(now time.Duration, n int64, late time.Duration) {
 	if q.perMin == 0 {

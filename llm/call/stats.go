@@ -64,10 +64,10 @@ func (s *Scope) Backlog(n int) time.Duration {
 	now := s.begin()
 	wait := time.Duration(0)
 	if q := &s.quotas.requests; q.perMin > 0 {
-		wait = q.due + q.cost(int64(s.line.n+n-1)) - now
+		wait = q.from(now) + q.cost(int64(s.line.n+n-1)) - now
 	}
 	if q := &s.quotas.tokens; q.perMin > 0 {
-		wait = max(wait, q.due+q.cost(s.line.tokens+int64(n-1)*tokens)-now)
+		wait = max(wait, q.from(now)+q.cost(s.line.tokens+int64(n-1)*tokens)-now)
 	}
 	return max(wait, 0)
 }

@@ -104,7 +104,7 @@ func byType(err error, out *llm.Error) bool {
 		out.Kind = llm.KindIncomplete
 	case errors.As(err, &op), errors.As(err, &dns), errors.As(err, &alert),
 		errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
-		errors.Is(err, net.ErrClosed):
+		errors.Is(err, net.ErrClosed), errors.Is(err, wire.ErrStale):
 		out.Kind = llm.KindConnection
 	default:
 		return false

@@ -20,8 +20,10 @@
 //     classified ([Classify]) and says whose time was up, if one was
 //     ([ErrAttemptTimeout], [ErrItemTimeout], [ErrRunTimeout]).
 //  5. What it used is settled with the scope, and kept ([Tries]).
-//  6. After a rate limit the same attempt is tried again. Everything else goes
-//     back to the loop of attempts.
+//  6. After a rate limit the same attempt is tried again. So it is at once, twice
+//     at most, where the server had closed the kept connection that the call was
+//     written to ([wire.ErrStale]): that says nothing of the model. Everything
+//     else goes back to the loop of attempts.
 //
 // To use it:
 //

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // An engine makes the tries of one attempt: what [Policy.Do] and
@@ -24,9 +25,16 @@ type engine struct {
 
 type callFunc = func(context.Context) (llm.Response, error)
 
-// do makes tries until one returns something else than a rate limit.
+// maxStale is how many tries of an attempt may follow at once on ones that met
+// a connection which the server had closed (wire.ErrStale). One is not enough
+// where a server closes many: the next idle one may have gone the same way.
+const maxStale = 2
+
+// do makes tries until one returns something else than a rate limit or the
+// error of a stale connection.
 func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err error) {
 	var waited time.Duration // before the try, beside what its admission takes
+	stale := 0
 	for n := 1; ; n++ {
 		if err := e.budget.allows(err); err != nil {
 			return resp, err
@@ -39,8 +47,17 @@ func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err 
 			return resp, err
 		}
 		var own time.Duration
-		resp, own, err = e.once(ctx, g, waits, call)
-		if llm.KindOf(err) != llm.KindRateLimit || ctx.Err() != nil || final(err) {
+		var nested bool
+		resp, own, nested, err = e.once(ctx, g, waits, call)
+		if err == nil || ctx.Err() != nil || final(err) {
+			return resp, err
+		}
+		// Of a call that has tries of its own, those that were due are made.
+		if !nested && n < e.tries && stale < maxStale && errors.Is(err, wire.ErrStale) {
+			stale, waited = stale+1, 0
+			continue
+		}
+		if llm.KindOf(err) != llm.KindRateLimit {
 			return resp, err
 		}
 		if n >= e.tries {
@@ -116,8 +133,8 @@ type unsentError struct{ error }
 func (e *unsentError) Unwrap() error { return e.error }
 
 // once makes one try. It returns how long the next one has to wait beside
-// what its admission sees.
-func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, err error) {
+// what its admission sees, and whether something inside makes tries too.
+func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, nested bool, err error) {
 	t := &try{engine: e, log: triesOf(ctx), waits: waits, start: time.Now()}
 	t.within(ctx, e.timeout)
 	t.grant.Store(g)
@@ -135,7 +152,7 @@ func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc)
 		err = t.explain(ctx, e.timeout, err)
 	}
 	own = t.conclude(&resp, err)
-	return resp, own, err
+	return resp, own, t.logged.Load(), err
 }
 
 var errCrashed = errors.New("call: the call panicked or ended its goroutine")

@@ -88,7 +88,7 @@ func (m *Model) String() string {
 }
 
 // Generate waits for its turn and makes the call; after a rate limit again, up
-// to Tries times. The time that it waits does not count for the attempts it is
+// to Tries times, and at once, at most twice, after [wire.ErrStale]. The time that it waits does not count for the attempts it is
 // part of, see [Hold]. Every physical call is logged to the context's [Tries].
 // A failure is an *llm.Error where its cause is known ([Classify]); a timeout
 // says whose time was up ([ErrAttemptTimeout]).

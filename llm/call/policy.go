@@ -66,7 +66,9 @@ var (
 // times, and returns what the last one did. It waits as long as the provider
 // asked. Where ctx would end during the wait it does not wait but fails at
 // once, with the rate limit as the cause: nothing is gained by waiting for the
-// deadline. It panics if p cannot be meant (see [Policy.Check]).
+// deadline. A try that failed with [wire.ErrStale], a connection that the server
+// had closed, is followed by another at once, at most twice. It panics if p
+// cannot be meant (see [Policy.Check]).
 //
 // An error of try that is no *llm.Error is classified, see [Classify]. A
 // timeout says whose time was up, see [ErrAttemptTimeout].

@@ -21,6 +21,7 @@ type call struct {
 	start        time.Time
 	log          bool
 	once         sync.Once
+	conn         connection
 
 	status   int
 	header   http.Header

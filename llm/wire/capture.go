@@ -2,7 +2,6 @@ package wire
 
 import (
 	"net/http"
-	"net/http/httptrace"
 	"slices"
 	"sync"
 	"time"
@@ -112,24 +111,6 @@ func (c *Capture) begin(req *http.Request, body []byte, start time.Time, secrets
 	u.RawQuery, u.User = "", nil
 	c.got = Captured{Calls: c.got.Calls + 1, Dials: c.got.Dials, Method: req.Method, URL: u.String(), Request: body, Start: start}
 	c.last, c.secrets = 0, secrets
-}
-
-// trace notes what the connection does.
-func (c *Capture) trace(start time.Time) *httptrace.ClientTrace {
-	return &httptrace.ClientTrace{
-		GotConn: func(i httptrace.GotConnInfo) {
-			at := time.Since(start)
-			c.update(func(g *Captured) {
-				if g.Connected, g.Reused = at, i.Reused; !i.Reused {
-					g.Dials++
-				}
-			})
-		},
-		WroteRequest: func(httptrace.WroteRequestInfo) {
-			at := time.Since(start)
-			c.update(func(g *Captured) { g.Written = at })
-		},
-	}
 }
 
 func (c *Capture) update(f func(*Captured)) {

@@ -3,7 +3,8 @@
 // usage) and that a recording or a further field of the request can be slipped
 // into through the request's context.
 //
-// It is not a client and it retries nothing. It never changes what an SDK
+// It is not a client and it retries nothing; what met a connection that the
+// server had closed says so ([ErrStale]), for package call to try again. It never changes what an SDK
 // reads, with one exception: a streamed answer that ends without [DONE] and
 // without a finish reason ends with [io.ErrUnexpectedEOF], where most SDKs
 // would take the clean end of the connection for the end of the answer.

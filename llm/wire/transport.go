@@ -69,7 +69,7 @@ func (t Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := t.chain(ctx).RoundTrip(out)
 	if err != nil {
-		err = MaskError(err, c.secrets...)
+		err = MaskError(c.conn.explain(err), c.secrets...)
 		c.fail(err)
 		return nil, err
 	}
@@ -97,7 +97,9 @@ func (t Transport) prepare(c *call, req *http.Request) (*http.Request, error) {
 	}
 	for _, cp := range c.captures {
 		cp.begin(req, sent, c.start, c.secrets)
-		ctx = httptrace.WithClientTrace(ctx, cp.trace(c.start))
+	}
+	if len(c.captures) > 0 || c.log {
+		ctx = httptrace.WithClientTrace(ctx, c.trace())
 	}
 	out := req.WithContext(ctx)
 	if sent != nil {

@@ -1,0 +1,7 @@
+//go:build !windows
+
+package wire
+
+import "syscall"
+
+var closedErrnos []syscall.Errno

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -21,53 +20,16 @@ import (
 // completion is a whole answer or a chunk of one, with the fields of the many
 // servers that imitate the API.
 type completion struct {
-	ID      string                `json:"id"`
-	Model   string                `json:"model"`
-	Choices jsonlist.List[choice] `json:"choices"`
-	Usage   json.RawMessage       `json:"usage"`
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Choices json.RawMessage `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
 	Groq    struct {
 		Usage json.RawMessage `json:"usage"`
 		Error json.RawMessage `json:"error"` // why a stream stopped early
 	} `json:"x_groq"`
 	Error  json.RawMessage `json:"error"`
 	Object string          `json:"object"`
-}
-
-type choice struct {
-	Index   int             `json:"index"`
-	Message message         `json:"message"`
-	Delta   message         `json:"delta"`
-	Text    string          `json:"text"`
-	Finish  json.RawMessage `json:"finish_reason"`
-	Error   json.RawMessage `json:"error"`                  // OpenRouter
-	Filter  json.RawMessage `json:"content_filter_results"` // Azure
-}
-
-type message struct {
-	Content          json.RawMessage `json:"content"` // a text, or parts
-	ReasoningContent string          `json:"reasoning_content"`
-	Reasoning        json.RawMessage `json:"reasoning"`
-	Refusal          string          `json:"refusal"`
-	ToolCalls        toolCalls       `json:"tool_calls"`
-	FunctionCall     *function       `json:"function_call"`
-}
-
-// none reports whether a message is not there, or has no field that counts.
-func (m message) none() bool {
-	return m.Content == nil && m.ReasoningContent == "" && m.Reasoning == nil && m.Refusal == "" && m.ToolCalls == nil && m.FunctionCall == nil
-}
-
-type toolCalls = jsonlist.List[toolCall]
-
-type toolCall struct {
-	Index    *int     `json:"index"`
-	ID       string   `json:"id"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name      string          `json:"name"`
-	Arguments json.RawMessage `json:"arguments"` // a text; an object from some servers
 }
 
 // answer collects an answer from a body or from chunks.
@@ -158,9 +120,6 @@ func (a *answer) add(data []byte, whole bool) error {
 	var c completion
 	var typeErr *json.UnmarshalTypeError
 	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
-		if errors.Is(err, jsonlist.ErrTooLong) {
-			return &client.NoAnswer{Why: "the answer has " + jsonlist.ErrTooLong.Error()}
-		}
 		if whole {
 			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		}
@@ -172,11 +131,7 @@ func (a *answer) add(data []byte, whole bool) error {
 	a.tally.add(c.Groq.Usage)
 	a.tally.add(c.Usage)
 	if isError(c.Error) || c.Object == "error" || whole && bytes.HasPrefix(data, []byte("[")) {
-		for _, ch := range c.Choices {
-			if ch.Index == 0 {
-				a.written(ch, whole) // what it holds of an answer is kept
-			}
-		}
+		_ = a.addChoices(c.Choices, whole) // what it holds of an answer is kept
 		if c.Error != nil && c.Error[0] == '{' {
 			data = errorObject(c.Error) // without the answer so far, which may be long
 		}
@@ -188,14 +143,8 @@ func (a *answer) add(data []byte, whole bool) error {
 	if c.Model != "" {
 		a.model = c.Model
 	}
-	for _, ch := range c.Choices {
-		if ch.Index != 0 {
-			a.warn("the answer has several choices: only the first is used")
-			continue
-		}
-		if err := a.choice(ch, whole); err != nil {
-			return err
-		}
+	if err := a.addChoices(c.Choices, whole); err != nil {
+		return noAnswer(err)
 	}
 	if isError(c.Groq.Error) {
 		return &client.NoAnswer{Body: errorObject(c.Groq.Error), IsError: true, Server: true, Why: "the server stopped the stream"}
@@ -203,56 +152,22 @@ func (a *answer) add(data []byte, whole bool) error {
 	return nil
 }
 
-// written adds what the model wrote. Some servers put a whole message into a
-// stream, or a delta into a whole answer.
-func (a *answer) written(ch choice, whole bool) {
-	m, other := ch.Delta, ch.Message
-	if whole {
-		m, other = other, m
-	}
-	if m.none() {
-		m = other
-	}
-	a.message(m)
-	a.text.WriteString(ch.Text)
-}
-
-// choice adds one choice.
-func (a *answer) choice(ch choice, whole bool) error {
-	if whole && ch.Message.none() && ch.Delta.none() && ch.Text == "" && len(ch.Finish) == 0 && !isError(ch.Error) {
-		return nil // null, or an object of something else
-	}
-	a.choices++
-	a.written(ch, whole)
-	if hits := filterHits(ch.Filter); hits != "" {
-		a.filtered = hits
-	}
-	finish := plainText(ch.Finish)
+// noAnswer is the error of choices that are none as the client returns it.
+func noAnswer(err error) error {
+	var odd *client.Odd
 	switch {
-	case isError(ch.Error):
-		return &client.NoAnswer{Body: errorObject(ch.Error), IsError: true, Why: "the choice is an error object"}
-	case brokenFinish[finish]:
-		return &client.NoAnswer{Server: true, Why: fmt.Sprintf("the server gave up: its finish reason is %q", finish)}
-	case finish != "":
-		a.finish = finish
+	case errors.As(err, &odd):
+		return odd.NoAnswer()
+	case errors.Is(err, jsonlist.ErrTooLong):
+		return &client.NoAnswer{Why: "the answer has " + err.Error()}
 	}
-	return nil
+	return err
 }
-
-// brokenFinish are finish reasons that mean a failure of the server:
-// OpenRouter's, and DeepSeek's for having no machine left.
-var brokenFinish = map[string]bool{"error": true, "insufficient_system_resource": true}
 
 // errorObject puts an error that stands elsewhere into the usual shape.
 func errorObject(raw json.RawMessage) []byte { return []byte(`{"error":` + string(raw) + `}`) }
 
-func isError(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", "0", `""`, "{}", "[]":
-		return false
-	}
-	return true
-}
+func isError(raw json.RawMessage) bool { return !client.Nothing(raw) }
 
 // maxWarnings keeps a server from filling records with oddities.
 const maxWarnings = 16
@@ -265,77 +180,6 @@ func (a *answer) warn(text string) {
 	default:
 		a.warnings = append(a.warnings, text)
 	}
-}
-
-func (a *answer) message(m message) {
-	a.content(m.Content)
-	if m.ReasoningContent != "" {
-		a.reasoning.WriteString(m.ReasoningContent)
-	} else {
-		a.reasoning.WriteString(plainText(m.Reasoning))
-	}
-	a.refusal.WriteString(m.Refusal)
-	for _, tc := range m.ToolCalls {
-		a.toolCall(tc)
-	}
-	if m.FunctionCall != nil {
-		a.toolCall(toolCall{Function: *m.FunctionCall})
-	}
-}
-
-// content is a text, or parts of which some are thoughts, or one part.
-func (a *answer) content(raw json.RawMessage) {
-	switch {
-	case len(raw) == 0 || raw[0] == '"' || string(raw) == "null":
-		a.text.WriteString(plainText(raw))
-		return
-	case raw[0] == '{':
-		raw = json.RawMessage("[" + string(raw) + "]")
-	}
-	var parts jsonlist.List[struct {
-		Type     string          `json:"type"`
-		Text     string          `json:"text"`
-		Thinking json.RawMessage `json:"thinking"`
-	}]
-	if raw[0] != '[' || json.Unmarshal(raw, &parts) != nil {
-		a.warn("the answer's content has an unknown form and was left out")
-		return
-	}
-	for _, p := range parts {
-		switch {
-		case p.Type == "thinking" || p.Type == "reasoning":
-			a.reasoning.WriteString(p.Text + partsText(p.Thinking))
-		case p.Text == "" && p.Type != "" && p.Type != "text" && p.Type != "output_text":
-			a.warn(fmt.Sprintf("the answer has a part of the type %q, which is no text and was left out", p.Type))
-		default:
-			a.text.WriteString(p.Text)
-		}
-	}
-}
-
-// partsText is the text of a string or of a list of text parts.
-func partsText(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] != '[' {
-		return plainText(raw)
-	}
-	var parts jsonlist.List[struct {
-		Text string `json:"text"`
-	}]
-	_ = json.Unmarshal(raw, &parts) // parts without text have none to add
-	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(p.Text)
-	}
-	return b.String()
-}
-
-// plainText is a JSON string's value, and "" for anything else.
-func plainText(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
-	return s
 }
 
 // done reports whether the stream said why it ended.

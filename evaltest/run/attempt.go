@@ -51,20 +51,20 @@ func (o *one) again() {
 // concluded tells why there was no other attempt where one was owed. It reports
 // whether the outcome may go to the judge.
 func (o *one) concluded(ctx context.Context, end call.End) bool {
-	before := fmt.Sprintf("before attempt %d", end.Attempts+1)
+	before := func() string { return fmt.Sprintf("before attempt %d", end.Attempts+1) }
 	switch end.Why {
 	case call.Settled, call.UsedUp:
 		return true
 	case call.Interrupted:
-		o.interrupted(before)
+		o.interrupted(before())
 	case call.TooLong:
 		o.fail(llm.KindOf(end.Err), end.Err)
 	case call.NoTime:
 		switch {
 		case o.parent.Err() != nil || o.runEndsFirst(ctx):
-			o.interrupted(before)
+			o.interrupted(before())
 		case o.rec.Error == nil: // an answer came, and the time for a better one is up
-			o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up %s", o.c.itemTimeout(), before))
+			o.fail(llm.KindTimeout, fmt.Errorf("the item's time of %v was up %s", o.c.itemTimeout(), before()))
 		default: // why the call failed says more than that no time is left
 			o.set(func(rec *result.Record) {
 				rec.Error.Message += fmt.Sprintf(" (no attempt %d: it would come in %v, and %v of the item's %v are left)",
@@ -129,7 +129,8 @@ func (o *one) attempt(ctx context.Context, n int) (llm.Response, error) {
 		return resp, err
 	})
 	failure := o.failure(err)
-	calls, all := log.Calls(), tries.All()
+	var room [1]call.Try
+	calls, all := log.Calls(), tries.Append(room[:0])
 	if len(calls) == 0 && sent(all) {
 		calls = []llm.Call{{Response: resp, Err: err}}
 	}

@@ -135,7 +135,7 @@ func (e *unsentError) Unwrap() error { return e.error }
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees, and whether something inside makes tries too.
 func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, nested bool, err error) {
-	t := &try{engine: e, log: triesOf(ctx), waits: waits, start: time.Now()}
+	t := &try{engine: *e, log: triesOf(ctx), waits: waits, start: time.Now()}
 	t.within(ctx, e.timeout)
 	t.grant.Store(g)
 	t.log.begin(t)
@@ -225,9 +225,10 @@ func noTime(what string, wait, left time.Duration, cause error) error {
 // it.
 type try struct {
 	Bound
-	engine *engine
+	engine engine
 	grant  atomic.Pointer[grant] // until something settles it
 	log    *Tries                // nil for none
+	below  *try                  // see Tries.under; guarded by log
 	logged atomic.Bool           // something inside has logged its own tries
 	news   atomic.Pointer[Try]   // what [Announce] came to
 	over   atomic.Bool           // concluded

@@ -65,6 +65,9 @@ func (e *expectation) learn(output int64) {
 // estimate is what a request will take; 0 where tokens are not limited. It
 // panics if [Limits.Estimate] returns what cannot be meant.
 func (s *Scope) estimate(req llm.Request) int64 {
+	if s.limits.TPM == 0 && s.limits.Adaptive != AdaptAuto {
+		return 0 // without the lock, which all calls want
+	}
 	s.mu.Lock()
 	s.begin()
 	limited, expect := s.quotas.tokens.perMin > 0, s.expect.tokens()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -53,7 +52,8 @@ const maxTryMessage = 600
 type Tries struct {
 	mu    sync.Mutex
 	all   []Try
-	under []*try // under way, those further out first
+	first [1]Try // room for all of most
+	under *try   // under way, the last one begun; the others are below it
 }
 
 type triesKey struct{}
@@ -66,10 +66,13 @@ func WithTries(ctx context.Context, log *Tries) context.Context {
 }
 
 // All returns the tries logged so far.
-func (t *Tries) All() []Try {
+func (t *Tries) All() []Try { return t.Append(nil) }
+
+// Append adds the tries logged so far to buf and returns it, as append does.
+func (t *Tries) Append(buf []Try) []Try {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Try(nil), t.all...)
+	return append(buf, t.all...)
 }
 
 // Usage is what all tries were billed. A failed one without a usage is counted
@@ -90,9 +93,12 @@ func (t *Tries) Usage() llm.UsageTotal {
 // context, and nothing of what they come to is logged.
 func (t *Tries) Abandon(err error) {
 	t.mu.Lock()
-	under := slices.Clone(t.under)
+	var under []*try
+	for try := t.under; try != nil; try = try.below {
+		under = append(under, try)
+	}
 	t.mu.Unlock()
-	for _, try := range slices.Backward(under) { // the inner ones are the calls
+	for _, try := range under { // the inner ones, which are the calls, come first
 		try.Cancel()
 		try.conclude(&llm.Response{}, err)
 	}
@@ -103,7 +109,7 @@ func (t *Tries) begin(try *try) {
 		return
 	}
 	t.mu.Lock()
-	t.under = append(t.under, try)
+	try.below, t.under = t.under, try
 	t.mu.Unlock()
 }
 
@@ -112,14 +118,20 @@ func (t *Tries) end(try *try) {
 		return
 	}
 	t.mu.Lock()
-	if i := slices.Index(t.under, try); i >= 0 {
-		t.under = slices.Delete(t.under, i, i+1)
+	for at := &t.under; *at != nil; at = &(*at).below {
+		if *at == try {
+			*at = try.below
+			break
+		}
 	}
 	t.mu.Unlock()
 }
 
 func (t *Tries) add(try Try) {
 	t.mu.Lock()
+	if t.all == nil {
+		t.all = t.first[:0]
+	}
 	t.all = append(t.all, try)
 	t.mu.Unlock()
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ type answer struct {
 	slots                    map[int]int // a chunk's index of a call → its place in calls
 	callBytes                int         // of all calls, and what keeping them takes
 	over                     bool        // the stream said [DONE]
+	stray                    []byte      // the first event that is no chunk
 	finish                   string
 	id, model                string
 	filtered                 string // which of the provider's filters it was
@@ -128,6 +130,9 @@ func (a *answer) add(data []byte, whole bool) error {
 		}
 		return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
 	}
+	if !whole && a.stray == nil && c.Choices == nil && c.Usage == nil {
+		a.stray = bytes.Clone(data[:min(len(data), maxStray)])
+	}
 	a.tally.add(c.Groq.Usage)
 	a.tally.add(c.Usage)
 	if isError(c.Error) || c.Object == "error" || whole && bytes.HasPrefix(data, []byte("[")) {
@@ -185,18 +190,31 @@ func (a *answer) warn(text string) {
 // done reports whether the stream said why it ended.
 func (a *answer) done() bool { return a.finish != "" }
 
+// maxStray is how much of an event that is no chunk is kept, in bytes: as much
+// as is read of an error body.
+const maxStray = 64 << 10
+
 // end checks a stream that has ended without an error.
 func (a *answer) end() error {
 	switch {
 	case a.choices == 0:
-		return &client.NoAnswer{Why: "the stream has no choices"}
+		return &client.NoAnswer{Body: a.stray, Why: "the stream has no choices"}
 	case a.done():
+	case a.failed():
+		return &client.NoAnswer{Body: a.stray, IsError: true, Why: "the stream ended with an error"}
 	case a.over:
 		a.warn("the stream ended with [DONE] but without a finish reason")
 	default:
 		return wire.ErrIncomplete
 	}
 	return nil
+}
+
+// failed reports whether an event that is no chunk was an error: gateways put
+// theirs into a stream without the object around it. Others put notes there.
+func (a *answer) failed() bool {
+	e := wire.ReadError(a.stray)
+	return e.HTTP >= 400 || e.Message != "" && e.Kind(http.StatusOK) != llm.KindBadResponse
 }
 
 func (a *answer) response() llm.Response {
@@ -219,6 +237,7 @@ func (a *answer) response() llm.Response {
 		a.warn(thinkTags)
 	}
 	r.Warnings = append(a.warnings, warnings...)
+	client.CheckUsage(&r)
 	return r
 }
 

@@ -38,8 +38,8 @@ func (d detail) words() string {
 	return s
 }
 
-// code is the code to show.
-func (d detail) code() string { return cmp.Or(d.Code, d.Status) }
+// code is the code to show: the most particular one.
+func (d detail) code() string { return cmp.Or(d.Code, d.Status, d.Type) }
 
 // dig reads an error body. What llm/wire does not read of it stands in the
 // error object, or in the body where that is the object.

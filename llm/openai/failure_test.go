@@ -91,3 +91,39 @@ func TestServersOwnWords(t *testing.T) {
 		})
 	}
 }
+
+// TestBillingHint: an account is topped up where the base URL points to.
+func TestBillingHint(t *testing.T) {
+	rows := []struct {
+		name, reason   string
+		base, provider string
+		link           string // "" is none
+	}{
+		{"OpenAI", "whose account it is", "https://api.openai.com/v1", "", "platform.openai.com"},
+		{"region of OpenAI's", "it is one account", "https://eu.api.openai.com/v1", "", "platform.openai.com"},
+		{"other server", "Provider is openai by default, but the account is not OpenAI's", "https://llm.example.com/v1", "", ""},
+		{"this machine", "a proxy's account is not OpenAI's", "http://127.0.0.1:4000/v1", "openai", ""},
+		{"name that ends alike", "another host", "https://api.notopenai.com/v1", "", ""},
+		{"name that begins alike", "another host", "https://api.openai.com.example.com/v1", "", ""},
+		{"DeepSeek by its URL", "the link is known without Provider", "https://api.deepseek.com", "", "platform.deepseek.com/top_up"},
+		{"OpenRouter", "the preset's", "https://openrouter.ai/api/v1", "openrouter", "openrouter.ai/settings/credits"},
+		{"proxy for OpenRouter", "who is paid there is not known", "https://proxy.example.com/v1", "openrouter", ""},
+		{"Azure", "the bill is Microsoft's", "https://r.openai.azure.com/openai/v1", "openai", ""},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			s := &llmtest.Server{Reply: raw(llmtest.Status(402, `{"error":{"message":"Insufficient Balance"}}`))}
+			c := openai.Config{Model: "m", BaseURL: r.base, Provider: r.provider, KeyOptional: true, HTTPClient: &http.Client{Transport: everyPath{s.Memory()}}}
+			_, err := c.New().Generate(t.Context(), llm.Prompt("q"))
+			var e *llm.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, llm.KindBalance, e.Kind)
+			assert.Contains(t, e.Hint, "top up")
+			if r.link == "" {
+				assert.NotContains(t, e.Hint, "https://", r.reason)
+			} else {
+				assert.Contains(t, e.Hint, r.link, r.reason)
+			}
+		})
+	}
+}

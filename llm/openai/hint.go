@@ -3,6 +3,7 @@ package openai
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -10,12 +11,24 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
-// billing is where a provider's account is topped up.
+// billing is where an account is topped up, by the host of the API. Who is paid
+// behind a proxy is not known, whatever Config.Provider calls it.
 var billing = map[string]string{
-	"openai":     "https://platform.openai.com/settings/organization/billing",
-	"deepseek":   "https://platform.deepseek.com/top_up",
-	"openrouter": "https://openrouter.ai/settings/credits",
-	"groq":       "https://console.groq.com/settings/billing",
+	"openai.com":       "https://platform.openai.com/settings/organization/billing",
+	"api.deepseek.com": "https://platform.deepseek.com/top_up",
+	"openrouter.ai":    "https://openrouter.ai/settings/credits",
+	"api.groq.com":     "https://console.groq.com/settings/billing",
+}
+
+func balanceHint(u *url.URL) string {
+	const hint = "top up the account's balance or raise its spending limit"
+	h := strings.ToLower(u.Hostname())
+	for host, link := range billing {
+		if h == host || strings.HasSuffix(h, "."+host) {
+			return hint + " " + link
+		}
+	}
+	return hint
 }
 
 // hint says what a person can do about a refused call.
@@ -24,7 +37,7 @@ func (c *Client) hint(e *llm.Error, ex *exchange, d detail) string {
 	case llm.KindAuth:
 		return c.authHint(ex)
 	case llm.KindBalance:
-		return strings.TrimSpace("top up the account's balance or raise its spending limit " + billing[c.cfg.Provider])
+		return balanceHint(ex.URL)
 	case llm.KindRateLimit:
 		return "fewer calls at once, or RPM and TPM in call.Limits, keep below it" + exhausted(e.RateLimit)
 	case llm.KindQuota:

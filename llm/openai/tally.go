@@ -14,6 +14,7 @@ import (
 type tally struct {
 	last   json.RawMessage            // the only report so far
 	fields map[string]json.RawMessage // of several
+	odd    json.RawMessage            // the last one of several, if it is no object
 }
 
 func (t *tally) add(usage json.RawMessage) {
@@ -33,8 +34,10 @@ func (t *tally) add(usage json.RawMessage) {
 func (t *tally) merge(usage json.RawMessage) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(usage, &m) != nil {
-		return // ReadUsage says so of the last one
+		t.odd = usage
+		return
 	}
+	t.odd = nil
 	maps.DeleteFunc(m, func(_ string, v json.RawMessage) bool { return string(v) == "null" })
 	maps.Copy(t.fields, m)
 }
@@ -42,7 +45,9 @@ func (t *tally) merge(usage json.RawMessage) {
 // sum is the usage, what the provider says it cost, and what is odd about it.
 func (t *tally) sum() (llm.Usage, string, []string) {
 	usage := t.last
-	if len(t.fields) > 0 {
+	if t.odd != nil {
+		usage = t.odd // the counts before it are of half an answer; ReadUsage says what it is
+	} else if len(t.fields) > 0 {
 		if b, err := json.Marshal(t.fields); err == nil {
 			usage = b
 		}

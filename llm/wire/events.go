@@ -151,7 +151,10 @@ func (s *splitter) endLine(line []byte, emit func(Event)) {
 	field, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(field) {
-	case "data":
+	case "data", "error": // error: llama.cpp's failures, in older builds
+		if string(field) == "error" {
+			s.name = "error"
+		}
 		if s.hasData {
 			s.data = append(s.data, '\n')
 		}

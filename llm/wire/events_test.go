@@ -47,6 +47,7 @@ func TestEventReader(t *testing.T) {
 		{"empty data", "C06: neither is one with empty data", "data:\n\ndata: \n\ndata\n\ndata: a\n\n", []string{"a"}},
 		{"event name", "kept", "event: ping\ndata: {}\n\n", []string{"ping|{}"}},
 		{"name without data", "C06: event: ping alone", "event: ping\n\ndata: a\n\n", []string{"a"}},
+		{"error field", "llama.cpp's older builds name a failure so", "data: {}\n\nerror: {\"code\":500}\n\n", []string{"{}", "error|{\"code\":500}"}},
 		{"several lines", "C06: one document over lines", "data: {\"a\":\ndata: 1}\n\n", []string{"{\"a\":\n1}"}},
 		{"single line ends", "some servers put no blank line between", "data: {\"a\":1}\ndata: [DONE]\n\n", []string{`{"a":1}`, "[DONE]"}},
 		{"no last blank line", "the last event counts", "data: a", []string{"a"}},

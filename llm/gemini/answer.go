@@ -20,34 +20,12 @@ import (
 
 // reply is a whole answer or a chunk of one.
 type reply struct {
-	Candidates jsonlist.List[candidate] `json:"candidates"`
-	Feedback   json.RawMessage          `json:"promptFeedback"`
-	Usage      json.RawMessage          `json:"usageMetadata"`
-	Model      string                   `json:"modelVersion"`
-	ID         string                   `json:"responseId"`
-	Error      json.RawMessage          `json:"error"`
-}
-
-type candidate struct {
-	Index   int    `json:"index"`
-	Finish  string `json:"finishReason"`
-	Message string `json:"finishMessage"`
-	Content struct {
-		Parts jsonlist.List[json.RawMessage] `json:"parts"`
-	} `json:"content"`
-}
-
-// answerPart is one part of an answer: a text, a thought, or a call.
-type answerPart struct {
-	Text      string `json:"text"`
-	Thought   bool   `json:"thought"`
-	Signature string `json:"thoughtSignature"`
-	Call      *struct {
-		ID      string          `json:"id"`
-		Name    string          `json:"name"`
-		Args    json.RawMessage `json:"args"`
-		Partial json.RawMessage `json:"partialArgs"`
-	} `json:"functionCall"`
+	Candidates json.RawMessage `json:"candidates"`
+	Feedback   json.RawMessage `json:"promptFeedback"`
+	Usage      json.RawMessage `json:"usageMetadata"`
+	Model      string          `json:"modelVersion"`
+	ID         string          `json:"responseId"`
+	Error      json.RawMessage `json:"error"`
 }
 
 // answer collects an answer from a body or from chunks.
@@ -168,8 +146,6 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	// A field of an unexpected type spoils itself only.
 	if err := json.Unmarshal(data, &r); err != nil && !errors.As(err, &typeErr) {
 		switch {
-		case errors.Is(err, jsonlist.ErrTooLong):
-			return &client.NoAnswer{Why: "the answer has " + jsonlist.ErrTooLong.Error()}
 		case whole:
 			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
 		case strings.HasPrefix(err.Error(), "unexpected end"):
@@ -188,30 +164,23 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	}
 	a.count(r.Usage)
 	a.prompt(r.Feedback)
-	generated := false
-	for _, c := range r.Candidates {
-		if c.Index != 0 {
-			a.warn("the answer has several candidates: only the first is used")
-			continue
-		}
-		if c.Finish == "" && c.Content.Parts == nil {
-			continue // null, or an object of something else
-		}
-		a.candidates++
-		for _, p := range c.Content.Parts {
-			generated = a.part(p) || generated
-		}
-		if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
-			a.finish = c.Finish
-		}
-		if c.Message != "" {
-			a.message = c.Message
-		}
-	}
+	generated, err := a.addCandidates(r.Candidates, whole)
 	if generated {
 		a.chunks = append(a.chunks, max(at, 1))
 	}
-	return nil
+	return noAnswer(err)
+}
+
+// noAnswer is the error of candidates that are none as the client returns it.
+func noAnswer(err error) error {
+	var odd *client.Odd
+	switch {
+	case errors.As(err, &odd):
+		return odd.NoAnswer()
+	case errors.Is(err, jsonlist.ErrTooLong):
+		return &client.NoAnswer{Why: "the answer has " + err.Error()}
+	}
+	return err
 }
 
 // isErrorBody reports whether data is an error object, or an array that begins
@@ -231,11 +200,7 @@ func isErrorBody(data []byte) bool {
 	if json.Unmarshal(data, &o) != nil {
 		return false
 	}
-	switch string(o.Error) {
-	case "", "null", "false", "0", `""`, "{}", "[]":
-		return false
-	}
-	return true
+	return !client.Nothing(o.Error)
 }
 
 // count keeps the fields of a usage object. A stream repeats its counts so far
@@ -277,48 +242,14 @@ func (a *answer) prompt(raw json.RawMessage) {
 	}
 }
 
-// part adds one part, and reports whether the model generated something in it.
-func (a *answer) part(raw json.RawMessage) bool {
-	var p answerPart
-	var typeErr *json.UnmarshalTypeError
-	if err := json.Unmarshal(raw, &p); err != nil && !errors.As(err, &typeErr) {
-		return false
-	}
-	switch {
-	case p.Call != nil:
-		signature, warning := checkSignature(p.Signature)
-		if warning != "" {
-			a.warn(warning)
-		}
-		if !isNull(p.Call.Partial) {
-			a.warn("the arguments of a tool call came in pieces, which are left out: streamFunctionCallArguments is not read by this client")
-		}
-		tc := llm.ToolCall{
-			ID:   joinID(p.Call.ID, p.Call.Name, len(a.calls), signature),
-			Name: p.Call.Name, Arguments: arguments(p.Call.Args),
-		}
-		a.calls = append(a.calls, tc)
-		a.callBytes += perCall + len(tc.ID) + len(tc.Name) + len(tc.Arguments)
-		return true
-	case p.Thought:
-		a.reasoning.WriteString(p.Text)
-	default:
-		a.text.WriteString(p.Text)
-		if p.Text == "" {
-			a.other(raw)
-		}
-	}
-	return p.Text != ""
-}
-
-// perCall is what keeping a call takes beside its texts, in bytes.
-const perCall = 64
-
 // arguments are a call's arguments as the model wrote them, without the
 // server's indentation.
 func arguments(raw json.RawMessage) string {
+	if text, err := client.Text("", raw); err == nil && text != "" {
+		return text // a gateway's form, as OpenAI has it
+	}
 	var b bytes.Buffer
-	if isNull(raw) || json.Compact(&b, raw) != nil {
+	if isNull(raw) || string(raw) == `""` || json.Compact(&b, raw) != nil {
 		return "{}"
 	}
 	return b.String()
@@ -386,5 +317,6 @@ func (a *answer) response() llm.Response {
 	if why := a.finishWarning(); why != "" {
 		r.Warnings = append(r.Warnings, why)
 	}
+	client.CheckUsage(&r)
 	return r
 }

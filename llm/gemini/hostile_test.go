@@ -131,7 +131,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"too many parts", "they would fill the memory", events(text("a"), ev(`{"candidates":[{"content":{"parts":[`+strings.Repeat("{},", 100_000)+`{}]}}]}`)), llm.KindBadResponse, "a", false},
 		{"too many chunks", "they would fill the memory", body("[" + strings.Repeat("{},", 100_000) + "{}]"), llm.KindBadResponse, "", false},
 		{"too many details", "they are not read", llmtest.Status(429, `{"error":{"code":429,"details":[`+strings.Repeat("{},", 700_000)+"{}]}}"), llm.KindRateLimit, "", false},
-		{"parts of no form", "", body(`{"candidates":[{"content":{"parts":[1,"x",null,[],{"text":7},{"functionCall":3},{"text":"a"}]},"finishReason":"STOP"}]}`), "", "a", false},
+		{"parts of no form", "an answer without them would be graded", body(`{"candidates":[{"content":{"parts":[1,"x",null,[],{"text":7},{"functionCall":3},{"text":"a"}]},"finishReason":"STOP"}]}`), llm.KindBadResponse, "", false},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -90,95 +90,23 @@ func (d detail) status() int {
 	return http.StatusOK
 }
 
-// A rule is one line of the table by which refusals are told apart. An empty
-// field matches everything.
-type rule struct {
-	status int    // the HTTP status
-	word   string // error.status
-	reason string // of the ErrorInfo; one that ends in _ is a beginning
-	says   string // in the message, in lower case
-	kind   llm.ErrorKind
-}
-
-// rules are asked in turn; the first that matches says what a refusal means.
-// Where none does the status says it. Statuses of 429 and from 500 on are not
-// asked here: what the body calls them changes nothing.
-var rules = []rule{
-	{reason: "API_KEY_", kind: llm.KindAuth}, // a wrong key is a 400
-	{reason: "BILLING_DISABLED", kind: llm.KindBalance},
-	{reason: "ACCESS_TOKEN_", kind: llm.KindAuth},
-	{reason: "SERVICE_DISABLED", kind: llm.KindAuth},
-	{reason: "CONSUMER_", kind: llm.KindAuth},
-	{status: 403, says: "billing", kind: llm.KindBalance},
-	{status: 400, says: "api key not valid", kind: llm.KindAuth},
-	{status: 400, says: "api key expired", kind: llm.KindAuth},
-	{status: 400, word: "FAILED_PRECONDITION", says: "billing", kind: llm.KindBalance},
-	{status: 400, word: "FAILED_PRECONDITION", says: "location is not supported", kind: llm.KindAuth},
-	{status: 400, says: "input token count", kind: llm.KindContext},
-	{status: 400, says: "exceeds the maximum number of tokens", kind: llm.KindContext},
-	{status: 400, says: "request payload size exceeds", kind: llm.KindContext},
-	{status: 400, word: "UNAUTHENTICATED", kind: llm.KindAuth},
-	{status: 400, word: "PERMISSION_DENIED", kind: llm.KindAuth},
-	{status: 499, kind: llm.KindServer}, // the server gave up
-}
-
-func (r rule) matches(status int, d detail, message string) bool {
-	reason := r.reason == "" || r.reason == d.Reason || strings.HasSuffix(r.reason, "_") && strings.HasPrefix(d.Reason, r.reason)
-	return reason && (r.status == 0 || r.status == status) && (r.word == "" || r.word == d.Status) && strings.Contains(message, r.says)
-}
-
-// insideWords are believed where there is no status: an error object inside a
-// 200 that says no more than a text.
-var insideWords = []struct {
-	kind  llm.ErrorKind
-	words []string
-}{
-	{llm.KindRateLimit, []string{"quota", "rate limit", "resource exhausted", "resource has been exhausted", "too many requests"}},
-	{llm.KindServer, []string{"overloaded", "unavailable", "internal error", "try again", "deadline", "timed out"}},
-}
+var noQuota = regexp.MustCompile(`\blimit: 0(?:$|[^\d.]|\.(?:\s|$))`)
 
 // kind says what a refusal with this status means; 200 is an error that names
-// no status, inside a good answer.
+// no status, inside a good answer. The table is that of llm/wire, but for what
+// holds of this API alone. A status from 500 on is the server's trouble,
+// whatever its body says: no gateway of another provider stands behind it. A
+// 429 is always about a quota, be it one of nothing at all, for which no run
+// can wait.
 func (d detail) kind(status int) llm.ErrorKind {
-	message := strings.ToLower(d.Message)
-	switch {
-	case status == http.StatusTooManyRequests:
-		return d.quotaKind(message)
-	case status >= 500:
+	if status >= 500 {
 		return llm.KindServer
 	}
-	for _, r := range rules {
-		if r.matches(status, d, message) {
-			return r.kind
-		}
-	}
-	if status >= 300 {
-		return wire.StatusKind(status)
-	}
-	for _, w := range insideWords {
-		for _, s := range w.words {
-			if strings.Contains(message, s) {
-				return w.kind
-			}
-		}
-	}
-	return llm.KindBadResponse
-}
-
-var (
-	dailyWords = regexp.MustCompile(`\bper day\b|per_day|\bdaily (?:limit|quota)\b`)
-	noQuota    = regexp.MustCompile(`\blimit: 0(?:$|[^\d.]|\.(?:\s|$))`)
-)
-
-// quotaKind tells a quota that a run can wait for from one that it cannot: one
-// of a day, or one of nothing at all. Where a minute's quota is used up as
-// well, it is what refused first, and the day's is told when it is over. An
-// account whose money is spent has no code of its own, but words.
-func (d detail) quotaKind(message string) llm.ErrorKind {
-	if d.Reason == "BILLING_DISABLED" || strings.Contains(message, prepaid) || d.ErrorBody.Kind(http.StatusTooManyRequests) == llm.KindBalance {
-		return llm.KindBalance
-	}
-	if d.nothing() || d.Daily || len(d.quotas) == 0 && dailyWords.MatchString(message) {
+	k := d.ErrorBody.Kind(status)
+	switch {
+	case status != http.StatusTooManyRequests || k == llm.KindBalance:
+		return k
+	case k == llm.KindQuota || d.nothing():
 		return llm.KindQuota
 	}
 	return llm.KindRateLimit

@@ -36,6 +36,8 @@ type ErrorBody struct {
 	HTTP int
 	// Daily says that every quota which the body names is one of a day.
 	Daily bool
+
+	named bool // it names quotas
 }
 
 // ReadError reads a failed answer's body. One that is no JSON, or longer than
@@ -187,6 +189,7 @@ func (e *ErrorBody) google(details []any) {
 			}
 		}
 	}
+	e.named = e.named || daily+others > 0
 	e.Daily = e.Daily || daily > 0 && others == 0
 }
 

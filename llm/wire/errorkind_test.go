@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +47,16 @@ func TestErrorKind(t *testing.T) {
 		{"C01 a text", "", 200, `{"error":"STREAM_EXPLODED"}`, llm.KindBadResponse},
 		{"413", "a rate limit by its code, which it will always meet", 413, `{"error":{"message":"Request too large on tokens per minute (TPM)","type":"tokens","code":"rate_limit_exceeded"}}`, llm.KindContext},
 		{"no such model", "a 400 with words", 400, `{"error":{"message":"Model Not Exist","type":"invalid_request_error"}}`, llm.KindNotFound},
+		{"T8 a day", "what an argument allows a day is no limit of the account", 400, `{"error":{"message":"429 is over the quota of the field per day"}}`, llm.KindBadRequest},
+		{"L08 both, and words of a day", "the minute's refused first", 429, strings.Replace(quota(perDay+","+perMinute), "details.", "details: 50 requests per day", 1), llm.KindRateLimit},
+		{"Google's billing", "a 403 that no other key heals", 403, `{"error":{"code":403,"message":"This API method requires billing to be enabled.","status":"PERMISSION_DENIED"}}`, llm.KindBalance},
+		{"Google's billing, by country", "a 400 that every call would meet", 400, `{"error":{"code":400,"message":"Gemini API free tier is not available in your country. Please enable billing on your project.","status":"FAILED_PRECONDITION"}}`, llm.KindBalance},
+		{"billing in a rate limit", "it says how to raise the limit, which a run can wait for", 429, `{"error":{"code":429,"message":"Rate limit reached. Enable billing to raise it.","status":"RESOURCE_EXHAUSTED"}}`, llm.KindRateLimit},
+		{"Google's places", "a 400 that every call would meet", 400, `{"error":{"code":400,"message":"User location is not supported for the API use.","status":"FAILED_PRECONDITION"}}`, llm.KindAuth},
+		{"Google's size", "a shorter prompt passes", 400, `{"error":{"code":400,"message":"Request payload size exceeds the limit: 20971520 bytes.","status":"INVALID_ARGUMENT"}}`, llm.KindContext},
+		{"Google's token", "a new one is needed, whatever the status", 400, `{"error":{"message":"m","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"ACCESS_TOKEN_EXPIRED"}]}}`, llm.KindAuth},
+		{"499", "the server gave up, which passes", 499, ``, llm.KindServer},
+		{"deadline inside a 200", "the server gave up, which passes", 200, `{"error":{"message":"Deadline expired before operation could complete."}}`, llm.KindServer},
 		{"FastAPI", "", 422, `{"detail":[{"loc":["body","messages"],"msg":"field required"}]}`, llm.KindBadRequest},
 		{"failed response", "of OpenAI's responses API", 200, `{"type":"response.failed","response":{"error":{"code":"server_error","message":"sorry"}}}`, llm.KindServer},
 		{"wrapped", "a gateway's 500 around an empty account", 500, `{"error":{"message":"{\"error\":{\"code\":\"insufficient_quota\"}}"}}`, llm.KindBalance},

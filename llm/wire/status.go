@@ -16,7 +16,7 @@ func StatusKind(status int) llm.ErrorKind {
 		return llm.KindBalance
 	case http.StatusNotFound:
 		return llm.KindNotFound
-	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, 499: // 499: it gave up
 		return llm.KindServer // the server's own trouble: another try may succeed
 	case http.StatusRequestEntityTooLarge:
 		return llm.KindContext

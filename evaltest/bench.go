@@ -113,17 +113,16 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 func (r *runner) pass() {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	defer crew.Close()
-	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (struct{}, error) {
-		if r.gov.admit() == nil && r.afford() {
-			if done, ok := r.turn(); ok {
-				defer done()
-				_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
-			}
+	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, i int) (struct{}, error) {
+		if r.gov.admit() == nil && r.afford() && r.turn() {
+			defer r.leave()
+			u := r.plan.at(i)
+			_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {
 		if done.Err != nil {
-			r.fail("item %q: %v", done.In.item.ID, done.Err)
+			r.fail("item %q: %v", r.plan.at(done.In).item.ID, done.Err)
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (g *governor) stop(h *halt, wait time.Duration) {
 // takes as long as those before it must end in time: one that is cancelled was
 // paid for in vain.
 func (g *governor) admit() *halt {
-	if g.bounded.Load() && time.Now().Add(g.mean()).After(g.admits) {
+	if g.bounded.Load() && time.Until(g.admits) < g.mean() {
 		g.halted.CompareAndSwap(nil, g.closing)
 	}
 	return g.halted.Load()

@@ -1,10 +1,6 @@
 package evaltest
 
-import (
-	"iter"
-
-	"github.com/goevals/evals/dataset"
-)
+import "github.com/goevals/evals/dataset"
 
 // A unit is one sample of one item: one subtest.
 type unit struct {
@@ -12,7 +8,7 @@ type unit struct {
 	sample int
 }
 
-func (u unit) name() string { return subtestName(u.item.ID, u.sample) }
+func (u *unit) name() string { return subtestName(u.item.ID, u.sample) }
 
 // A plan is the units of a run, in order: every item's first sample, then
 // every item's second, so that a run that stops early has seen all it can.
@@ -30,7 +26,8 @@ func newPlan(test string, ds *dataset.Dataset, samples int, f nameFilter) plan {
 	p.selected = p.total
 	if f.deeper(test) {
 		p.selected = 0
-		for u := range p.units() {
+		for i := range p.total {
+			u := p.at(i)
 			if f.selects(test + "/" + u.name()) {
 				p.selected++
 			}
@@ -42,17 +39,10 @@ func newPlan(test string, ds *dataset.Dataset, samples int, f nameFilter) plan {
 // narrowed reports whether -run or -skip leaves something out.
 func (p *plan) narrowed() bool { return p.selected < p.total }
 
-// units yields the units. They share the dataset's memory.
-func (p *plan) units() iter.Seq[unit] {
-	return func(yield func(unit) bool) {
-		for k := range p.samples {
-			for it := range p.ds.All() {
-				if !yield(unit{it, k}) {
-					return
-				}
-			}
-		}
-	}
+// at returns the i-th of total units. It shares the dataset's memory.
+func (p *plan) at(i int) *unit {
+	n := p.ds.Len()
+	return &unit{item: p.ds.At(i % n), sample: i / n}
 }
 
 // filters reports whether -run and -skip leave the subtest of this full name

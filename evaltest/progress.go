@@ -59,7 +59,7 @@ func (p *progress) add(e ending) {
 		p.errored++
 	}
 	p.estimate()
-	if time.Since(p.drawn) >= redraw {
+	if p.tty != nil && time.Since(p.drawn) >= redraw {
 		p.draw()
 	}
 }

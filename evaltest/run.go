@@ -271,10 +271,7 @@ func (r *runner) narrowed() bool {
 
 // example is the full name of the first item's subtest.
 func (r *runner) example() string {
-	for u := range r.plan.units() {
-		return r.test + "/" + u.name()
-	}
-	return r.test
+	return r.test + "/" + r.plan.at(0).name()
 }
 
 // open opens what the run reads from and, if it is to keep a journal, writes

@@ -21,24 +21,24 @@ type turnstile struct {
 const turnShare = 4
 
 // turn waits until another item may begin, and reports whether one may. Then
-// done must be called when it has ended.
-func (r *runner) turn() (done func(), ok bool) {
+// leave must be called when it has ended.
+func (r *runner) turn() (ok bool) {
 	if r.set.scope == nil {
-		return func() {}, true
+		return true
 	}
 	for {
 		wait := r.enter()
 		if wait == 0 {
-			return r.leave, true
+			return true
 		}
 		select {
 		case <-r.stile.ended:
 		case <-time.After(max(10*time.Millisecond, min(wait, time.Second))):
 		case <-r.ctx.Done():
-			return nil, false
+			return false
 		}
 		if r.gov.admit() != nil || !r.afford() {
-			return nil, false
+			return false
 		}
 	}
 }
@@ -61,6 +61,9 @@ func (r *runner) enter() (wait time.Duration) {
 }
 
 func (r *runner) leave() {
+	if r.set.scope == nil {
+		return
+	}
 	r.stile.mu.Lock()
 	r.stile.active--
 	r.stile.mu.Unlock()

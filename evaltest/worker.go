@@ -46,11 +46,11 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	// Not the governor's context: an item that a worker has taken must come to
 	// its subtest or be counted as not run, and admission sees to that.
-	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, u unit) (ending, error) {
-		return r.subtest(t, crew, u), nil
+	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, i int) (ending, error) {
+		return r.subtest(t, crew, r.plan.at(i)), nil
 	}, batch.Options{Parallel: r.set.parallel}) {
 		if done.Err != nil {
-			r.fail("item %q: %v", done.In.item.ID, done.Err)
+			r.fail("item %q: %v", r.plan.at(done.In).item.ID, done.Err)
 		}
 		p.add(done.Out)
 	}
@@ -62,11 +62,11 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	return rep
 }
 
-// admitted yields the units until the run stops.
-func (r *runner) admitted() func(yield func(unit) bool) {
-	return func(yield func(unit) bool) {
-		for u := range r.plan.units() {
-			if r.gov.cause() != nil || !yield(u) {
+// admitted yields the plan's units, by their places, until the run stops.
+func (r *runner) admitted() func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range r.plan.total {
+			if r.gov.cause() != nil || !yield(i) {
 				return
 			}
 		}
@@ -75,18 +75,17 @@ func (r *runner) admitted() func(yield func(unit) bool) {
 
 // subtest runs a unit as a subtest of t. t.Run returns true without running
 // the body under -run, -skip and -failfast alike, so the body says that it ran.
-func (r *runner) subtest(t *testing.T, crew *run.Crew, u unit) (e ending) {
+func (r *runner) subtest(t *testing.T, crew *run.Crew, u *unit) (e ending) {
 	name := u.name()
 	carried := r.journal.carried[result.Key{ID: u.item.ID, Sample: u.sample}]
 	if carried == nil {
 		if r.gov.admit() != nil || !r.afford() {
 			return ending{what: notRun}
 		}
-		done, ok := r.turn()
-		if !ok {
+		if !r.turn() {
 			return ending{what: notRun}
 		}
-		defer done()
+		defer r.leave()
 	}
 	e.what = filtered
 	r.lines.run(t, name, func(st *testing.T) {

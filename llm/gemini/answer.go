@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -41,8 +42,9 @@ type answer struct {
 	feedback        bool   // the server spoke of the prompt
 	blocked         string // why it refused the prompt
 	blockedMessage  string
-	over            bool // the stream said [DONE]
-	callBytes       int  // of all calls, and what keeping them takes
+	over            bool   // the stream said [DONE]
+	stray           []byte // the first event that is no chunk
+	callBytes       int    // of all calls, and what keeping them takes
 }
 
 // blockedPrompt is an answer without any candidate, since the prompt was
@@ -161,6 +163,9 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	}
 	if r.Model != "" {
 		a.model = r.Model
+	}
+	if !whole && a.stray == nil && r.Candidates == nil && r.Usage == nil && r.Feedback == nil {
+		a.stray = bytes.Clone(data[:min(len(data), maxStray)])
 	}
 	a.count(r.Usage)
 	a.prompt(r.Feedback)
@@ -284,12 +289,24 @@ func (a *answer) warn(text string) {
 // done reports whether the answer said why it ended.
 func (a *answer) done() bool { return a.finish != "" || a.blocked != "" }
 
+// maxStray is how much of an event that is no chunk is kept, in bytes: as much
+// as is read of an error body.
+const maxStray = 64 << 10
+
+// failed reports whether a body without candidates is an error: gateways leave
+// out the object around theirs. Others put notes there.
+func failed(e wire.ErrorBody) bool {
+	return e.HTTP >= 400 || e.Message != "" && e.Kind(http.StatusOK) != llm.KindBadResponse
+}
+
 // end checks a stream that has ended without an error of the connection. bare
 // is an error that stood at its end outside of any event.
 func (a *answer) end(bare []byte) error {
 	switch {
 	case bare != nil && !a.done():
 		return &client.NoAnswer{Body: bare, IsError: true, Why: "the stream ended with an error object"}
+	case !a.done() && failed(wire.ReadError(a.stray)):
+		return &client.NoAnswer{Body: a.stray, IsError: true, Why: "the stream ended with an error"}
 	case a.candidates == 0 && (a.feedback || a.over):
 		return a.check(nil)
 	case !a.done() && a.over:

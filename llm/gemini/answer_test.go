@@ -54,6 +54,16 @@ var rows = []row{
 	{"stream asked, error came", "200 JSON instead of events", true, body(`{"error":{"code":503,"message":"m"}}`), "", "", llm.KindServer, "m"},
 	{"error in text", "an answer about errors is none", true, events(text(`{"error": {"code": 500}}`), end("STOP")), `{"error": {"code": 500}}`, llm.FinishStop, "", ""},
 
+	{"type alone", "a gateway's error: a reader needs it", true, events(ev(`{"error":{"message":"quota exceeded","type":"rate_limit_error"}}`)), "", "", llm.KindRateLimit, "[rate_limit_error]"},
+	{"no error object", "a gateway's failure, which is no chunk", true, events("data: {\"code\":429,\"message\":\"slow down\"}\n\n", llmtest.Done), "", "", llm.KindRateLimit, "slow down"},
+	{"no error object after text", "half an answer would be graded", true, events(a, "data: {\"code\":500,\"message\":\"boom\"}\n\n", llmtest.Done), "18", "", llm.KindServer, "boom"},
+	{"no error object, no end", "the words say more than the cut does", true, events(a, "data: {\"code\":429,\"message\":\"slow down\"}\n\n"), "18", "", llm.KindRateLimit, "slow down"},
+	{"a word beside a whole answer", "a server's notes are no error", true, events("data: {\"message\":\"in the queue\"}\n\n", a, end("STOP")), "18", llm.FinishStop, "", ""},
+	{"a whole body that is no answer", "its words are shown", false, body(`{"code":429,"message":"slow down"}`), "", "", llm.KindRateLimit, "slow down"},
+	{"prompt blocked after text", "half an answer would pass for whole", true, events(a, ev(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`)), "18", llm.FinishContentFilter, "", "PROHIBITED_CONTENT"},
+	{"thoughts only", "a cut in the thoughts", false, body(`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"MAX_TOKENS"}]}`), "", llm.FinishLength, "", ""},
+	{"usage of nothing", "an answer of text took tokens", false, body(`{"candidates":[{"content":{"parts":[{"text":"18"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7}}`), "18", llm.FinishStop, "", "usage is unknown: the server counts 7 input and 0 output"},
+
 	{"event that is cut", "", true, events(a, "data: {\"candidates\":[{\"ind"), "18", "", llm.KindIncomplete, ""},
 	{"event that is no JSON", "", true, events(a, "data: hello\n\n"), "18", "", llm.KindBadResponse, "not JSON"},
 	{"empty stream", "", true, events(), "", "", llm.KindIncomplete, ""},

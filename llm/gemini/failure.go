@@ -47,12 +47,12 @@ func (c *Client) refused(out *llm.Error, ex *exchange, no *client.NoAnswer) {
 		out.RetryAfter = &wait
 	}
 	// Masked before it is cut: half a key is one too much.
-	out.Code = client.Cut(ex.Mask(cmp.Or(d.Reason, d.Status, d.Code)), client.MaxName)
+	out.Code = client.Cut(ex.Mask(cmp.Or(d.Reason, d.Status, d.Code, d.Type)), client.MaxName)
 	out.Message = client.Cut(ex.Mask(d.Message), client.MaxMessage)
 	switch {
 	case ex.Status >= 300 && ex.Status < 400:
 		out.Kind, out.Message = llm.KindBadResponse, ex.Redirected()
-	case !no.IsError:
+	case !no.IsError && !failed(d.ErrorBody):
 		out.Kind = llm.KindBadResponse
 		out.Message = ex.Describe(no.Why)
 	default:

@@ -36,6 +36,8 @@ func (a *answer) finishReason() llm.FinishReason {
 	}
 	word, ok := finishWords[a.finish]
 	switch {
+	case a.finish == "" && a.blocked != "":
+		return llm.FinishContentFilter // after some text
 	case word == llm.FinishStop && len(a.calls) > 0:
 		return llm.FinishToolCalls
 	case ok:
@@ -48,7 +50,12 @@ func (a *answer) finishReason() llm.FinishReason {
 // less than it did.
 func (a *answer) finishWarning() string {
 	switch a.finish {
-	case "", "STOP", "MAX_TOKENS":
+	case "":
+		if a.blocked == "" || a.candidates == 0 {
+			return ""
+		}
+		return "the answer ended since the prompt was blocked: " + a.blocked
+	case "STOP", "MAX_TOKENS":
 		return ""
 	case "CONTINUATION":
 		return "the answer ended with CONTINUATION: the server would go on in another call, which this client does not make"

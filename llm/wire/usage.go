@@ -141,6 +141,7 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 		return llm.Usage{}, warns
 	}
 	var u llm.Usage
+	var odd []string
 	switch {
 	case c.has("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount"):
 		u = llm.Usage{
@@ -150,7 +151,7 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 			Reasoning:   c.first("thoughtsTokenCount"),
 		}
 	case c.has("prompt_tokens", "completion_tokens"):
-		u = c.openAI("prompt_tokens", "completion_tokens")
+		u, odd = c.openAI("prompt_tokens", "completion_tokens")
 		if !c.has("prompt_tokens") {
 			return llm.Usage{}, []string{"usage is unknown: prompt_tokens is missing"}
 		}
@@ -158,7 +159,7 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 			return llm.Usage{}, []string{"usage is unknown: completion_tokens is missing"}
 		}
 	case c.has("input_tokens") && c.has("output_tokens"):
-		u = c.openAI("input_tokens", "output_tokens")
+		u, odd = c.openAI("input_tokens", "output_tokens")
 		// Anthropic counts what it read from and wrote to its cache beside
 		// input_tokens, not in it.
 		u.Input += c.first("cache_read_input_tokens") + c.first("cache_creation_input_tokens")
@@ -177,24 +178,33 @@ func (c *usageCounts) usage() (llm.Usage, []string) {
 	u.Known = true
 	u.CacheWrite = c.first("prompt_tokens_details.cache_write_tokens", "input_tokens_details.cache_write_tokens", "cache_creation_input_tokens", "cacheWriteInputTokens")
 	u.CacheWriteHour = c.first("cache_creation.ephemeral_1h_input_tokens")
-	return checkUsage(u)
+	u, warns := checkUsage(u)
+	return u, append(odd, warns...)
 }
 
-func (c *usageCounts) openAI(in, out string) llm.Usage {
+func (c *usageCounts) openAI(in, out string) (llm.Usage, []string) {
 	u := llm.Usage{
 		Input:       c.first(in),
 		CachedInput: c.first("prompt_tokens_details.cached_tokens", "input_tokens_details.cached_tokens", "prompt_cache_hit_tokens", "cached_tokens", "cached_input_tokens"),
 		Output:      c.first(out),
 		Reasoning:   c.first("completion_tokens_details.reasoning_tokens", "output_tokens_details.reasoning_tokens", "reasoning_tokens"),
 	}
-	// A few providers count reasoning beside the completion; their own total
-	// tells.
-	if total, ok := c.n["total_tokens"]; ok && u.Reasoning > 0 && total == u.Input+u.Output+u.Reasoning {
-		u.Output += u.Reasoning
-	} else if !c.has(out) && ok {
+	total, ok := c.n["total_tokens"]
+	more := total - u.Input - u.Output
+	switch {
+	case !ok:
+	case !c.has(out):
 		u.Output = max(total-u.Input, 0)
+	case u.Reasoning > 0 && more == u.Reasoning:
+		// A few providers count reasoning beside the completion; their own
+		// total tells.
+		u.Output += u.Reasoning
+	case more > 0 && u.Reasoning == 0 && !c.has("cache_read_input_tokens", "cache_creation_input_tokens"):
+		// Gemini's compatible endpoint has its thoughts in the total only.
+		u.Output += more
+		return u, []string{fmt.Sprintf("usage reports a total of %d tokens more than input and output: taken as output", more)}
 	}
-	return u
+	return u, nil
 }
 
 // checkUsage keeps the parts within their wholes, and says if it had to.

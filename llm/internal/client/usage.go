@@ -10,7 +10,7 @@ import (
 // zeros, and a call that is billed by them costs nothing. It comes before
 // [Answer.Complete].
 func CheckUsage(r *llm.Response) {
-	n := len(r.Text) + len(r.Reasoning) + len(r.Refusal)
+	n := len(r.Text) + len(r.Reasoning) // a refusal may be a filter's, which is free
 	for _, c := range r.ToolCalls {
 		n += len(c.Name) + len(c.Arguments)
 	}

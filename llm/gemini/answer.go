@@ -331,6 +331,11 @@ func (a *answer) response() llm.Response {
 			r.Warnings = append(r.Warnings, warns...)
 		}
 	}
+	// A count of 0 is left out, which is none of an answer.
+	if r.Usage.Known && isNull(a.usage["candidatesTokenCount"]) && (r.Text != "" || len(r.ToolCalls) > 0) {
+		r.Usage = llm.Usage{}
+		r.Warnings = append(r.Warnings, "usage is unknown: candidatesTokenCount is missing")
+	}
 	if why := a.finishWarning(); why != "" {
 		r.Warnings = append(r.Warnings, why)
 	}

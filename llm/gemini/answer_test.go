@@ -62,7 +62,7 @@ var rows = []row{
 	{"a whole body that is no answer", "its words are shown", false, body(`{"code":429,"message":"slow down"}`), "", "", llm.KindRateLimit, "slow down"},
 	{"prompt blocked after text", "half an answer would pass for whole", true, events(a, ev(`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}`)), "18", llm.FinishContentFilter, "", "PROHIBITED_CONTENT"},
 	{"thoughts only", "a cut in the thoughts", false, body(`{"candidates":[{"content":{"parts":[{"text":"hm","thought":true}]},"finishReason":"MAX_TOKENS"}]}`), "", llm.FinishLength, "", ""},
-	{"usage of nothing", "an answer of text took tokens", false, body(`{"candidates":[{"content":{"parts":[{"text":"18"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7}}`), "18", llm.FinishStop, "", "usage is unknown: the server counts 7 input and 0 output"},
+	{"usage of the prompt alone", "a stream's first chunks have no more, and the answer took some", false, body(`{"candidates":[{"content":{"parts":[{"text":"18"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":7,"totalTokenCount":7}}`), "18", llm.FinishStop, "", "usage is unknown: candidatesTokenCount is missing"},
 
 	{"event that is cut", "", true, events(a, "data: {\"candidates\":[{\"ind"), "18", "", llm.KindIncomplete, ""},
 	{"event that is no JSON", "", true, events(a, "data: hello\n\n"), "18", "", llm.KindBadResponse, "not JSON"},

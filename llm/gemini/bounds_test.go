@@ -1,7 +1,6 @@
 package gemini_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/gemini"
+	"github.com/goevals/evals/llm/internal/brokenconn"
 	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/llmtest"
 )
@@ -25,33 +25,10 @@ import (
 // that then does what then says.
 func over(t *testing.T, text string, then func(*net.TCPConn)) *gemini.Client {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := brokenconn.Serve(text, then)
 	require.NoError(t, err)
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, text)
-			then(c.(*net.TCPConn))
-		}
-	}()
-	return gemini.Config{Model: "gemini-2.5-flash", BaseURL: "http://" + l.Addr().String()}.New()
-}
-
-func hangUp(*net.TCPConn) {}
-
-func hang(c *net.TCPConn) { _, _ = io.Copy(io.Discard, c) }
-
-// reset breaks the connection once what was written has been read.
-func reset(c *net.TCPConn) {
-	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	_, _ = io.Copy(io.Discard, c)
-	_ = c.SetLinger(0)
+	t.Cleanup(stop)
+	return gemini.Config{Model: "gemini-2.5-flash", BaseURL: url}.New()
 }
 
 // TestBrokenConnections: what had been said before a connection broke counts.
@@ -65,12 +42,12 @@ func TestBrokenConnections(t *testing.T) {
 		kind         llm.ErrorKind
 		answer       string
 	}{
-		{"upgrade", "no context would end such a body", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", hang, false, llm.KindBadResponse, ""},
-		{"refusal cut", "it is one all the same", refused, hangUp, false, llm.KindRateLimit, ""},
-		{"refusal reset", "it is one all the same", refused, reset, true, llm.KindRateLimit, ""},
-		{"reset in an answer", "", good + text("18"), reset, true, llm.KindConnection, "18"},
-		{"reset behind the reason", "the answer was whole", good + text("18") + end("STOP"), reset, true, "", "18"},
-		{"hang behind DONE", "nothing comes after it", good + text("18") + end("STOP") + llmtest.Done, hang, true, "", "18"},
+		{"upgrade", "no context would end such a body", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", brokenconn.Hang, false, llm.KindBadResponse, ""},
+		{"refusal cut", "it is one all the same", refused, brokenconn.HangUp, false, llm.KindRateLimit, ""},
+		{"refusal reset", "it is one all the same", refused, brokenconn.Reset, true, llm.KindRateLimit, ""},
+		{"reset in an answer", "", good + text("18"), brokenconn.Reset, true, llm.KindConnection, "18"},
+		{"reset behind the reason", "the answer was whole", good + text("18") + end("STOP"), brokenconn.Reset, true, "", "18"},
+		{"hang behind DONE", "nothing comes after it", good + text("18") + end("STOP") + llmtest.Done, brokenconn.Hang, true, "", "18"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -139,7 +116,7 @@ func TestGivenUpInTheMiddle(t *testing.T) {
 	for _, contentType := range []string{"text/event-stream", "text/plain"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := gemini.Config{Model: "gemini-2.5-flash", BaseURL: "http://127.0.0.1", HTTPClient: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			body := &cancelling{text: strings.NewReader(strings.Repeat(text("18"), 100_000)), cancel: cancel}
+			body := brokenconn.GivenUp(strings.Repeat(text("18"), 100_000), cancel)
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{"Content-Type": {contentType}}, Body: body}, nil
 		})}}.New()
 		r, err := m.Generate(ctx, streamed("q"))
@@ -147,17 +124,3 @@ func TestGivenUpInTheMiddle(t *testing.T) {
 		assert.Less(t, len(r.Text), 20_000, contentType)
 	}
 }
-
-// cancelling is a body that does not end with the context, and whose first read
-// ends the context.
-type cancelling struct {
-	text   io.Reader
-	cancel func()
-}
-
-func (c *cancelling) Read(p []byte) (int, error) {
-	c.cancel()
-	return c.text.Read(p)
-}
-
-func (c *cancelling) Close() error { return nil }

@@ -65,7 +65,7 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	for _, vs := range resp.Header {
 		for i := range vs {
 			for _, f := range forms {
-				vs[i] = strings.ReplaceAll(vs[i], f, client.Masked)
+				vs[i] = strings.ReplaceAll(vs[i], f, wire.Masked)
 			}
 		}
 	}

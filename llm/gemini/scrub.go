@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // scrubber removes secrets from an answer as it is read, so that nothing above
@@ -47,7 +47,7 @@ func (s *scrubber) release() {
 	keep := 0
 	for _, f := range s.forms {
 		if bytes.Contains(s.held, []byte(f)) {
-			s.held = bytes.ReplaceAll(s.held, []byte(f), []byte(client.Masked))
+			s.held = bytes.ReplaceAll(s.held, []byte(f), []byte(wire.Masked))
 			s.found()
 		}
 	}

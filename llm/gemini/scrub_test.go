@@ -10,11 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
-	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/wire"
 )
 
-const masked = client.Masked
+const masked = wire.Masked
 
 func call(id string) llm.ToolCall { return llm.ToolCall{ID: id, Name: "f"} }
 

@@ -1,7 +1,6 @@
 package openai_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -17,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/brokenconn"
 	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/openai"
@@ -26,33 +26,10 @@ import (
 // that then does what then says.
 func over(t *testing.T, text string, then func(*net.TCPConn)) *openai.Client {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	url, stop, err := brokenconn.Serve(text, then)
 	require.NoError(t, err)
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		c, err := l.Accept()
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, text)
-			then(c.(*net.TCPConn))
-		}
-	}()
-	return openai.Config{Model: "m", BaseURL: "http://" + l.Addr().String() + "/v1"}.New()
-}
-
-func hangUp(*net.TCPConn) {}
-
-func hang(c *net.TCPConn) { _, _ = io.Copy(io.Discard, c) }
-
-// reset breaks the connection once what was written has been read.
-func reset(c *net.TCPConn) {
-	_ = c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
-	_, _ = io.Copy(io.Discard, c)
-	_ = c.SetLinger(0)
+	t.Cleanup(stop)
+	return openai.Config{Model: "m", BaseURL: url + "/v1"}.New()
 }
 
 // TestBrokenConnections: what had been said before a connection broke counts.
@@ -66,12 +43,12 @@ func TestBrokenConnections(t *testing.T) {
 		kind         llm.ErrorKind
 		answer       string
 	}{
-		{"upgrade", "no context would end such a body", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", hang, false, llm.KindBadResponse, ""},
-		{"refusal cut", "it is one all the same", refused, hangUp, false, llm.KindRateLimit, ""},
-		{"refusal reset", "it is one all the same", refused, reset, true, llm.KindRateLimit, ""},
-		{"reset in an answer", "", good + a, reset, true, llm.KindConnection, "18"},
-		{"reset behind the reason", "the answer was whole", good + a + stop, reset, true, "", "18"},
-		{"hang behind DONE", "nothing comes after it", good + a + stop + llmtest.Done, hang, true, "", "18"},
+		{"upgrade", "no context would end such a body", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", brokenconn.Hang, false, llm.KindBadResponse, ""},
+		{"refusal cut", "it is one all the same", refused, brokenconn.HangUp, false, llm.KindRateLimit, ""},
+		{"refusal reset", "it is one all the same", refused, brokenconn.Reset, true, llm.KindRateLimit, ""},
+		{"reset in an answer", "", good + a, brokenconn.Reset, true, llm.KindConnection, "18"},
+		{"reset behind the reason", "the answer was whole", good + a + stop, brokenconn.Reset, true, "", "18"},
+		{"hang behind DONE", "nothing comes after it", good + a + stop + llmtest.Done, brokenconn.Hang, true, "", "18"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -129,32 +106,44 @@ func TestKeyThatNoHeaderMayHold(t *testing.T) {
 }
 
 // TestStreamsTakeLittle: what is done with an event does not grow with those
-// before it.
+// before it, and what is no answer is not decoded. Each is compared with another
+// answer, since what an allocation takes depends on the build.
 func TestStreamsTakeLittle(t *testing.T) {
-	chunk := func(delta string) string {
-		return `data: {"choices":[{"index":0,"delta":` + delta + "}]}\n\n"
+	pieces := func(n int) http.HandlerFunc {
+		const piece = `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"abcdefgh"}}]}}]}` + "\n\n"
+		return events(strings.Repeat(piece, n) + stop)
+	}
+	lines := func(line string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, strings.Repeat(line, 200_000)) }
+	}
+	failure := func(element string) http.HandlerFunc {
+		return llmtest.Status(500, `{"error":[`+strings.Repeat(element, 700_000)+`[]]}`)
 	}
 	rows := []struct {
 		name, reason string
-		h            http.HandlerFunc
-		most         uint64 // bytes that are allocated
+		h, than      http.HandlerFunc
+		times        float64 // how much more h's may take than than's
 		kind         llm.ErrorKind
 	}{
-		{"pieces of arguments", "they are not copied for each piece", events(strings.Repeat(chunk(`{"tool_calls":[{"index":0,"function":{"arguments":"abcdefgh"}}]}`), 20_000) + stop), 1 << 30, ""},
-		{"events in one", "as a text", func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, strings.Repeat("data: {}\n", 200_000))
-		}, 100 << 20, llm.KindIncomplete},
-		{"errors of nothing", "a body is decoded within bounds", llmtest.Status(500, `{"error":[`+strings.Repeat("[],", 700_000)+`[]]}`), 60 << 20, llm.KindServer},
+		{"pieces of arguments", "four times as many take four times as much, and no more for what came before", pieces(20_000), pieces(5_000), 4.5, ""},
+		{"events in one", "as many as would fill the memory are one, as a text is", lines("data: {}\n"), lines("data: xy\n"), 1.2, llm.KindIncomplete},
+		{"errors of nothing", "a body is decoded within bounds: it takes no more than one of blanks", failure("[],"), failure("   "), 1.2, llm.KindServer},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
-			m, _ := fake(raw(r.h))
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_, err := m.Generate(t.Context(), streamed("q"))
-			runtime.ReadMemStats(&after)
-			assert.Equal(t, r.kind, llm.KindOf(err), "%.300v", err)
-			assert.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, r.most, r.reason)
+			took := func(h http.HandlerFunc) float64 {
+				m, _ := fake(raw(h))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_, err := m.Generate(t.Context(), streamed("q"))
+				runtime.ReadMemStats(&after)
+				assert.Equal(t, r.kind, llm.KindOf(err), "%.300v", err)
+				return float64(after.TotalAlloc - before.TotalAlloc)
+			}
+			took(r.than) // what is allocated once in a process
+			than, h := took(r.than), took(r.h)
+			t.Logf("%.0f bytes, of the other %.0f: %.2f times", h, than, h/than)
+			assert.LessOrEqual(t, h, than*r.times, r.reason)
 		})
 	}
 }
@@ -186,7 +175,7 @@ func TestGivenUpInTheMiddle(t *testing.T) {
 	for _, contentType := range []string{"text/event-stream", "text/plain"} {
 		ctx, cancel := context.WithCancel(t.Context())
 		m := clientOver(func(r *http.Request) (*http.Response, error) {
-			body := &cancelling{text: strings.NewReader(strings.Repeat(a, 100_000)), cancel: cancel}
+			body := brokenconn.GivenUp(strings.Repeat(a, 100_000), cancel)
 			return &http.Response{StatusCode: 200, Request: r, Header: http.Header{"Content-Type": {contentType}}, Body: body}, nil
 		})
 		r, err := m.Generate(ctx, streamed("q"))
@@ -194,17 +183,3 @@ func TestGivenUpInTheMiddle(t *testing.T) {
 		assert.Less(t, len(r.Text), 20_000, contentType)
 	}
 }
-
-// cancelling is a body that does not end with the context, and whose first read
-// ends the context.
-type cancelling struct {
-	text   io.Reader
-	cancel func()
-}
-
-func (c *cancelling) Read(p []byte) (int, error) {
-	c.cancel()
-	return c.text.Read(p)
-}
-
-func (c *cancelling) Close() error { return nil }

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-const masked = "[masked]"
+// Masked stands where a key stood.
+const Masked = "[masked]"
 
 // minSecret is how long a value must be to count as a secret. Local servers
 // are called with keys such as "x" and "none", which stand in any text.
@@ -78,7 +79,7 @@ func Mask(s string, secrets ...string) string {
 	lower := strings.ToLower(s)
 	for _, shape := range secretShapes {
 		if has(lower, shape.hints) {
-			s = shape.re.ReplaceAllString(s, "${1}"+masked+"${2}")
+			s = shape.re.ReplaceAllString(s, "${1}"+Masked+"${2}")
 		}
 	}
 	return s
@@ -93,7 +94,7 @@ func MaskSecrets(s string, secrets ...string) string {
 	for _, secret := range secrets {
 		for _, form := range spellings(secret) {
 			if strings.Contains(s, form) {
-				s = strings.ReplaceAll(s, form, masked)
+				s = strings.ReplaceAll(s, form, Masked)
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func MaskSecrets(s string, secrets ...string) string {
 		}
 	}
 	if begun > 0 {
-		s = s[:len(s)-begun] + masked
+		s = s[:len(s)-begun] + Masked
 	}
 	return s
 }

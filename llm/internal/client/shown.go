@@ -21,9 +21,6 @@ const (
 	MaxName    = 256
 )
 
-// Masked stands where a key stood.
-const Masked = "[masked]"
-
 // maxMasked is how much of a text is masked, in bytes: far more than what is
 // shown of one.
 const maxMasked = 16 << 10

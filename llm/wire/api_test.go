@@ -379,6 +379,8 @@ func FuzzWatch(f *testing.F) {
 		f.Add(a.json, strings.Join(a.pieces(a.tokens...), ""))
 	}
 	f.Add(true, `[{"a":"\u0022]"}`)
+	f.Add(true, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hm\"}}]}\n\ndata:") // events that call themselves JSON
+	f.Add(true, "\xef\xbb\xbf \nretry: 3\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hm\"}}]}\n\n")
 	f.Fuzz(func(t *testing.T, array bool, body string) {
 		media, path := "text/event-stream", "/v1/chat/completions"
 		if array {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,10 +23,12 @@ import (
 // Anthropic, and leaves everything else alone. Not safe for concurrent use.
 type Watch struct {
 	kind    bodyKind
-	model   bool // the path is one of a model's, so that an empty stream is a cut one
-	says    bool // the stream is of an API that says when it is over
-	page    bool // a page of HTML, where a model should have answered
-	noTimes bool // nobody asks for Chunks
+	model   bool   // the path is one of a model's, so that an empty stream is a cut one
+	says    bool   // the stream is of an API that says when it is over
+	page    bool   // a page of HTML, where a model should have answered
+	noTimes bool   // nobody asks for Chunks
+	decided bool   // whether a JSON body may be events under another content type
+	head    []byte // of a body of which that is not decided
 	split   splitter
 	array   arraySplitter
 	json    []byte
@@ -131,10 +134,36 @@ func (w *Watch) unread(why string) {
 
 // Write feeds bytes of the body that came at this time after the start.
 func (w *Watch) Write(p []byte, at time.Duration) {
-	unread := w.kind == jsonBody && len(w.json) == 0 && !w.cut || w.kind == arrayBody && !w.array.opened && !w.array.plain
-	if unread && w.model && isEvents(p) {
-		w.kind, w.s.Stream = eventBody, true // under another content type
+	if !w.decided && w.model && (w.kind == jsonBody || w.kind == arrayBody) {
+		if p = w.decide(p, false); p == nil {
+			return
+		}
 	}
+	w.feed(p, at)
+}
+
+// maxHead is how much white space may stand before a body.
+const maxHead = 64 << 10
+
+// decide returns what there is of the body once its first bytes say what it is:
+// servers stream events under the content type of JSON, and what comes in
+// pieces of one byte is the same body.
+func (w *Watch) decide(p []byte, last bool) []byte {
+	w.head = append(w.head, p...)
+	b := bytes.TrimLeft(bytes.TrimPrefix(w.head, []byte("\xef\xbb\xbf")), " \t\r\n")
+	if !last && len(w.head) < maxHead && mayBeEvents(b) {
+		return nil
+	}
+	all := w.head
+	w.decided, w.head = true, nil
+	if isEvents(b) {
+		w.kind, w.s.Stream = eventBody, true
+		return b
+	}
+	return all
+}
+
+func (w *Watch) feed(p []byte, at time.Duration) {
 	switch w.kind {
 	case eventBody:
 		w.split.write(p, func(ev Event) { w.event(ev, at) })
@@ -150,10 +179,18 @@ func (w *Watch) Write(p []byte, at time.Duration) {
 	}
 }
 
-// isEvents reports whether a body begins as server-sent events do and JSON
-// does not.
+// eventStarts are how server-sent events begin, and JSON does not.
+var eventStarts = [][]byte{[]byte("data:"), []byte("event:"), []byte(":"), []byte("id:"), []byte("retry:")}
+
 func isEvents(p []byte) bool {
-	return bytes.HasPrefix(p, []byte("data:")) || bytes.HasPrefix(p, []byte("event:")) || bytes.HasPrefix(p, []byte(":"))
+	return slices.ContainsFunc(eventStarts, func(start []byte) bool { return bytes.HasPrefix(p, start) })
+}
+
+// mayBeEvents reports whether more of p could make it events, or has to say
+// that it is none. What may be a byte order mark waits too.
+func mayBeEvents(p []byte) bool {
+	return !isEvents(p) && (bytes.HasPrefix([]byte("\xef\xbb\xbf"), p) ||
+		slices.ContainsFunc(eventStarts, func(start []byte) bool { return bytes.HasPrefix(start, p) }))
 }
 
 // End tells that the body was read to its end.
@@ -162,6 +199,9 @@ func (w *Watch) End(at time.Duration) {
 		return
 	}
 	w.ended = true
+	if len(w.head) > 0 {
+		w.feed(w.decide(nil, true), at)
+	}
 	if w.page {
 		w.s.Bad = "the answer is a page of HTML"
 	}
@@ -220,10 +260,6 @@ func (w *Watch) plain() {
 		w.bad("the answer is empty")
 		return
 	}
-	if b := bytes.TrimSpace(bytes.TrimPrefix(w.json, []byte("\xef\xbb\xbf"))); w.model && isEvents(b) {
-		w.late(b)
-		return
-	}
 	var value json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(w.json)).Decode(&value)
 	w.json = nil
@@ -244,15 +280,6 @@ func (w *Watch) plain() {
 		w.chunk(value, 0)
 		w.s.Done = true
 	}
-	w.s.FirstToken, w.s.Chunks, w.s.DoneAt = 0, nil, 0
-}
-
-// late reads events that did not look like some at first: their beginning came
-// in pieces, or white space before it. Nobody knows when their tokens came.
-func (w *Watch) late(b []byte) {
-	w.kind, w.s.Stream, w.json = eventBody, true, nil
-	w.split.write(b, func(ev Event) { w.event(ev, 0) })
-	w.split.flush(func(ev Event) { w.event(ev, 0) })
 	w.s.FirstToken, w.s.Chunks, w.s.DoneAt = 0, nil, 0
 }
 

@@ -13,10 +13,9 @@ import (
 // connection can be used again: SDKs stop at [DONE], or after the JSON value, a
 // moment before the body ends. A body that goes on for longer costs its
 // connection.
-const (
-	drainBytes = 64 << 10
-	drainTime  = 50 * time.Millisecond
-)
+const drainBytes = 64 << 10
+
+var drainTime = 50 * time.Millisecond // only tests change it
 
 var errClosed = errors.New("wire: read on a closed body")
 

@@ -32,7 +32,6 @@ type lateServer struct {
 	ends   sync.Map       // of a call's name: closed once its body is to end
 	n      atomic.Int64   // calls named so far
 	gone   chan struct{}  // the test is over
-	slow   atomic.Int64   // calls whose Close took as long as the drain may
 	first  sync.WaitGroup // of as many calls as there are workers
 	coming atomic.Int64   // that first still waits for
 }
@@ -140,23 +139,6 @@ func readValue(body io.ReadCloser) error {
 	return json.NewDecoder(body).Decode(&v)
 }
 
-// slowness counts the bodies whose drain was given up: on a machine with more to
-// do than it has processors the server may not end a body within the drain's 50
-// ms, and such a call costs a connection as it should.
-type slowness struct {
-	io.ReadCloser
-	n *atomic.Int64
-}
-
-func (s slowness) Close() error {
-	at := time.Now()
-	err := s.ReadCloser.Close()
-	if time.Since(at) >= 50*time.Millisecond {
-		s.n.Add(1)
-	}
-	return err
-}
-
 // run makes calls with so many workers. No call is answered before there are as
 // many as workers: net/http dials one connection more for each call that finds
 // none while others are still being dialled, which real calls, longer than a
@@ -176,7 +158,7 @@ func (s *lateServer) run(t testing.TB, rt http.RoundTripper, calls, workers int,
 				if !assert.NoError(t, err) {
 					return
 				}
-				assert.NoError(t, read(slowness{resp.Body, &s.slow}))
+				assert.NoError(t, read(resp.Body))
 			}
 		})
 	}
@@ -188,6 +170,7 @@ func (s *lateServer) run(t testing.TB, rt http.RoundTripper, calls, workers int,
 // after the JSON value, before the body's end, and net/http then drops the
 // connection.
 func TestConnectionsAreReused(t *testing.T) {
+	wire.SetDrainTime(t, time.Minute) // the server ends each body, however busy the machine is
 	streamed := llmtest.Text("a") + llmtest.Finish("stop") + llmtest.Done
 	rows := []struct {
 		name, contentType, answer string
@@ -207,15 +190,9 @@ func TestConnectionsAreReused(t *testing.T) {
 			s := newLateServer(t, r.contentType, r.answer, r.h2)
 			pool := s.pool(t, r.workers)
 			dials := s.run(t, wire.Transport{Base: s.under(pool)}, r.calls, r.workers, r.read)
-			most := int64(1)
-			if r.workers > 1 {
-				most = int64(r.workers) + 1
-			}
-			slow := s.slow.Load()
-			// A connection lost is dialled anew, and while it is another call may
-			// find none and dial as well.
-			assert.LessOrEqual(t, dials, most+2*slow, "%d calls, of which the server was late with %d", r.calls, slow)
-			assert.Less(t, slow, int64(r.calls/3)) // a busy machine is late often
+			// net/http gives up a connection whose request it has not noticed to
+			// be written 50 ms after the answer: a busy machine may lose some so.
+			assert.LessOrEqual(t, dials, int64(r.workers+r.calls/100), "%d calls by %d", r.calls, r.workers)
 			if r.h2 || r.workers > 1 {
 				return
 			}

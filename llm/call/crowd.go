@@ -37,9 +37,12 @@ func (r *refusals) add(refused bool) {
 }
 
 // crowd reports that it is more than a call now and then: among the last ones,
-// or among those in flight, of which a quarter is refused together.
+// or among those in flight, of which a quarter is refused together. At first,
+// while more are in flight than have come back, one in few of those counts: a
+// single refusal among the first three that come back says little of the 247
+// that are out.
 func (r *refusals) crowd() bool {
-	return r.refused*refusalsFew > r.all || r.together > 1 && r.together*4 >= r.inFlight
+	return r.refused*refusalsFew > max(r.all, r.inFlight) || r.together > 1 && r.together*4 >= r.inFlight
 }
 
 // begin begins a pause.
@@ -69,7 +72,7 @@ func (s *Scope) crowded(now time.Duration) {
 	s.refusals.acted = true
 	// Under a pacer the meter has seen too little: it began anew with the last
 	// crowd, and a second one would make a crawl of what was fast.
-	s.pacer.begin(max(s.meter.rate(s.clock.read(now)), s.pacer.rate), s.inFlight)
+	s.pacer.begin(max(s.meter.rate(s.clock.read(now)), s.pacer.rate), max(s.inFlight, s.refusals.inFlight))
 	s.meter = meter{}
 	s.adaptive.crowded()
 }

@@ -68,10 +68,10 @@ func TestRefusedNowAndThen(t *testing.T) {
 		used         float64 // of 250 in flight all the time, at least
 	}{
 		{"1 in 500, at once", "", Limits{}, quick, 0.002, seconds(0), 0.95},
-		{"1 in 100, at once", "0.83 to 0.98, as the refusals of the beginning fall", Limits{}, quick, 0.01, seconds(0), 0.75},
+		{"1 in 100, at once", "one among the first few that come back is no crowd: 249 are out", Limits{}, quick, 0.01, seconds(0), 0.9},
 		{"1 in 100, at once, slow answers", "", Limits{}, slow, 0.01, seconds(0), 0.9},
 		{"1 in 100, at once, few workers", "", Limits{}, few, 0.01, seconds(0), 0.9},
-		{"1 in 100, at once, adaptive", "is not halved each time, but climbs from what it fell to at first", Limits{Adaptive: AdaptConcurrency, Concurrency: 250}, quick, 0.01, seconds(0), 0.5},
+		{"1 in 100, at once, adaptive", "is not halved each time", Limits{Adaptive: AdaptConcurrency, Concurrency: 250}, quick, 0.01, seconds(0), 0.9},
 		{"1 in 500, after a second", "half of it is waited out", Limits{}, slow, 0.002, seconds(1), 0.6},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -31,7 +31,7 @@ func SampleIndex(ctx context.Context) int {
 // told apart by the order in which they are made under it (see
 // [TakeOccurrence]), and a second call starts that count again.
 func WithItem(ctx context.Context, id string) context.Context {
-	return context.WithValue(ctx, itemKey{}, &itemScope{id: id})
+	return &itemScope{Context: ctx, id: id}
 }
 
 // ItemID returns the item's id that ctx carries, or "".
@@ -116,12 +116,20 @@ func TakeOccurrence(ctx context.Context, key string) (n int, release func(), ok 
 }
 
 // itemScope is one item being answered: its id, and how often each request
-// has been made for it.
+// has been made for it. It is its own context.
 type itemScope struct {
+	context.Context
 	id   string
 	mu   sync.Mutex
 	next map[string]int
 	free map[string][]int // numbers given back, ascending
+}
+
+func (s *itemScope) Value(key any) any {
+	if key == (itemKey{}) {
+		return s
+	}
+	return s.Context.Value(key)
 }
 
 func (s *itemScope) take(key string) int {

@@ -185,13 +185,12 @@ func (o *one) endAttempt(resp llm.Response, err error, failure *result.Error, ca
 	if o.rec.Attempts == nil {
 		o.rec.Attempts = o.parts.attempts[:0]
 	}
-	a := result.Attempt{
-		Number: o.number, Start: o.began.UTC(), Duration: took,
-		Finish: resp.Finish, Model: model, Usage: spent.usage, Error: failure,
-	}
+	o.rec.Attempts = append(o.rec.Attempts, result.Attempt{})
+	a := &o.rec.Attempts[len(o.rec.Attempts)-1] // in place: it is large
+	a.Number, a.Start, a.Duration = o.number, o.began.UTC(), took
+	a.Finish, a.Model, a.Usage, a.Error = resp.Finish, model, spent.usage, failure
 	a.Tries, a.TryLog = max(made(tries), int(o.executed.Load())), tryLog(tries)
 	o.log, o.tries = nil, nil
-	o.rec.Attempts = append(o.rec.Attempts, a)
 	o.cost.add(spent)
 	o.rec.Latency = spent.model
 	if spent.model == 0 {

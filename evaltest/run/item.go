@@ -130,7 +130,11 @@ func (o *one) main() (again bool) {
 			o.crashed(recover())
 		}
 	}()
-	o.run(llm.WithSample(llm.WithItem(o.ctx, o.item.ID), o.sample))
+	ctx := llm.WithItem(o.ctx, o.item.ID)
+	if llm.SampleIndex(o.parent) != o.sample { // not ctx's, which would set its timer
+		ctx = llm.WithSample(ctx, o.sample)
+	}
+	o.run(ctx)
 	return true
 }
 

@@ -16,7 +16,7 @@ import (
 func Announce(ctx context.Context, req llm.Request) error {
 	t := tryOf(ctx)
 	for t != nil && t.engine.scope == nil {
-		t = tryOf(t.parent)
+		t = t.outer
 	}
 	if t == nil {
 		return nil

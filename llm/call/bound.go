@@ -17,9 +17,8 @@ import (
 // an attempt: its time stands still while somebody has a [Hold] on it. Contexts
 // derived from either cost no goroutine.
 type Bound struct {
-	parent   context.Context
-	kind     bounding
-	holdable bool
+	parent context.Context
+	kind   bounding
 
 	// mu guards all below, but for the end of one that cannot be held, which
 	// never changes.
@@ -41,12 +40,12 @@ type Bound struct {
 var _ context.Context = (*Bound)(nil)
 
 // What a [Bound] bounds.
-type bounding string
+type bounding uint8
 
 const (
-	ofItem    bounding = "item"
-	ofAttempt bounding = "attempt"
-	ofNothing bounding = "" // no time of its own
+	ofNothing bounding = iota // no time of its own
+	ofItem
+	ofAttempt // the one that can be held
 )
 
 // Until returns a context for an item: it ends at end. Cancel it when the work
@@ -60,16 +59,16 @@ func Until(parent context.Context, end time.Time) *Bound {
 // work is done.
 func Within(parent context.Context, d time.Duration) *Bound {
 	b := new(Bound)
-	b.within(parent, d)
+	b.within(parent, time.Now(), d)
 	return b
 }
 
 // within makes b, which is zero, what Within returns. Without a d it has no
 // time of its own.
-func (b *Bound) within(parent context.Context, d time.Duration) {
+func (b *Bound) within(parent context.Context, now time.Time, d time.Duration) {
 	b.parent = parent
 	if d > 0 {
-		b.kind, b.holdable, b.end = ofAttempt, true, time.Now().Add(d)
+		b.kind, b.end = ofAttempt, now.Add(d)
 	}
 }
 
@@ -101,7 +100,7 @@ func Hold(ctx context.Context) (release func()) {
 // hold. unhold must follow, once.
 func hold(ctx context.Context) (any bool) {
 	for b := nearest(ctx); b != nil; b = nearest(b.parent) {
-		if b.holdable {
+		if b.kind == ofAttempt {
 			b.hold()
 			any = true
 		}
@@ -111,7 +110,7 @@ func hold(ctx context.Context) (any bool) {
 
 func unhold(ctx context.Context) {
 	for b := nearest(ctx); b != nil; b = nearest(b.parent) {
-		if b.holdable {
+		if b.kind == ofAttempt {
 			b.unhold()
 		}
 	}
@@ -197,7 +196,7 @@ func (b *Bound) look() context.Context {
 		b.cancel()
 	case b.kind == ofNothing:
 		b.inner, b.cancel = context.WithCancel(b.parent)
-	case !b.holdable, b.parent.Err() != nil, b.up():
+	case b.kind == ofItem, b.parent.Err() != nil, b.up():
 		b.inner, b.cancel = context.WithDeadline(b.parent, b.end)
 	default:
 		b.inner, b.cancel = context.WithCancel((*ending)(b))
@@ -276,7 +275,7 @@ func (b *Bound) Deadline() (time.Time, bool) {
 	if b.kind == ofNothing {
 		return end, ok
 	}
-	if b.holdable {
+	if b.kind == ofAttempt {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		if b.holds > 0 && b.left > 0 {

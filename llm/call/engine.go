@@ -33,22 +33,23 @@ const maxStale = 2
 // do makes tries until one returns something else than a rate limit or the
 // error of a stale connection.
 func (e *engine) do(ctx context.Context, call callFunc) (resp llm.Response, err error) {
+	outer := tryOf(ctx)
 	var waited time.Duration // before the try, beside what its admission takes
 	stale := 0
 	for n := 1; ; n++ {
 		if err := e.budget.allows(err); err != nil {
 			return resp, err
 		}
-		g, waits, refused := e.admit(ctx)
+		g, waits, refused := e.admit(ctx, outer)
 		waits.Pause += waited
 		if refused != nil {
 			err = e.refusal(ctx, refused, err)
-			logTry(ctx, triesOf(ctx), Try{Start: time.Now(), Waits: waits, Unsent: true}, &llm.Response{}, err)
+			logTry(outer, triesOf(ctx), Try{Start: time.Now(), Waits: waits, Unsent: true}, &llm.Response{}, err)
 			return resp, err
 		}
 		var own time.Duration
 		var nested bool
-		resp, own, nested, err = e.once(ctx, g, waits, call)
+		resp, own, nested, err = e.once(ctx, outer, g, waits, call)
 		if err == nil || ctx.Err() != nil || final(err) {
 			return resp, err
 		}
@@ -78,7 +79,7 @@ func final(err error) bool {
 
 // admit waits for the scope's leave. Meanwhile the time of attempts that the
 // call is part of stands still.
-func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
+func (e *engine) admit(ctx context.Context, outer *try) (*grant, Waits, error) {
 	if e.scope == nil {
 		return nil, Waits{}, nil
 	}
@@ -86,7 +87,7 @@ func (e *engine) admit(ctx context.Context) (*grant, Waits, error) {
 	// this one. To ask again would count it twice, and wait for ever where
 	// one call at a time is allowed. It may be too late for that leave, though,
 	// or it was given for less.
-	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
+	for ; outer != nil; outer = outer.outer {
 		if outer.engine.scope == e.scope {
 			if g := outer.grant.Swap(nil); g != nil {
 				if hold(ctx) {
@@ -134,9 +135,9 @@ func (e *unsentError) Unwrap() error { return e.error }
 
 // once makes one try. It returns how long the next one has to wait beside
 // what its admission sees, and whether something inside makes tries too.
-func (e *engine) once(ctx context.Context, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, nested bool, err error) {
-	t := &try{engine: *e, log: triesOf(ctx), waits: waits, start: time.Now()}
-	t.within(ctx, e.timeout)
+func (e *engine) once(ctx context.Context, outer *try, g *grant, waits Waits, call callFunc) (resp llm.Response, own time.Duration, nested bool, err error) {
+	t := &try{engine: *e, outer: outer, log: triesOf(ctx), waits: waits, start: time.Now()}
+	t.within(ctx, t.start, e.timeout)
 	t.grant.Store(g)
 	t.log.begin(t)
 	crashed := true
@@ -226,6 +227,7 @@ func noTime(what string, wait, left time.Duration, cause error) error {
 type try struct {
 	Bound
 	engine engine
+	outer  *try                  // that it is part of; nil for none
 	grant  atomic.Pointer[grant] // until something settles it
 	log    *Tries                // nil for none
 	below  *try                  // see Tries.under; guarded by log
@@ -268,7 +270,7 @@ func (t *try) conclude(resp *llm.Response, err error) (own time.Duration) {
 	t.engine.budget.tried(*resp, err)
 	t.log.end(t)
 	if !t.logged.Load() {
-		logTry(t.parent, t.log, log, resp, err)
+		logTry(t.outer, t.log, log, resp, err)
 	}
 	return own
 }

@@ -95,7 +95,7 @@ func (m *Model) String() string {
 func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		err = over(ctx, err, nil)
-		logTry(ctx, triesOf(ctx), Try{Start: time.Now(), Unsent: true}, &llm.Response{}, err)
+		logTry(tryOf(ctx), triesOf(ctx), Try{Start: time.Now(), Unsent: true}, &llm.Response{}, err)
 		return llm.Response{}, err
 	}
 	e := m.engine

@@ -142,10 +142,10 @@ func triesOf(ctx context.Context) *Tries {
 	return log
 }
 
-// logTry logs what a try came to and tells whatever it is inside of, which ctx
-// belongs to, that it need not.
-func logTry(ctx context.Context, log *Tries, e Try, resp *llm.Response, err error) {
-	for outer := tryOf(ctx); outer != nil; outer = tryOf(outer.parent) {
+// logTry logs what a try came to and tells whatever it is inside of that it need
+// not.
+func logTry(outer *try, log *Tries, e Try, resp *llm.Response, err error) {
+	for ; outer != nil; outer = outer.outer {
 		outer.logged.Store(true)
 	}
 	if log == nil {

@@ -186,6 +186,9 @@ func (sc *numberScanner) spaced(t *numberToken) {
 		if part, partEnd := andShare(s[:min(len(s), i+32)], i); part != nil {
 			t.core.mixed, t.core.numerator, t.core.over = true, part.Num().String(), part.Denom().String()
 			t.core.end, t.end = partEnd, partEnd
+			if word, n := wordAt(s, skipJoin(s, partEnd)); scaleWords[word] > 0 {
+				t.scale, t.end = scaleWords[word], n // 1 and a half million
+			}
 			return
 		}
 	}

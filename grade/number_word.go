@@ -22,9 +22,11 @@ var shareWords = map[string]int64{
 const wordTrim = " \t\n*_`\"'$([{:="
 
 // numberWords reads an English number in words at the start of s, such as "two
-// hundred and five", "three quarters" or "one and a half". It returns nil if
-// there is none, and the end of the words.
-func numberWords(s string) (v *big.Rat, end int) {
+// hundred and five", "three quarters", "one and a half million" or "half a
+// dozen". It returns nil if there is none, and the end of the words. A count of
+// dozens may be asked for as such: "two dozen" is 2, and dozens is 24. "A dozen
+// and a half" is 18 only.
+func numberWords(s string) (v, dozens *big.Rat, end int) {
 	const far = 200
 	at := len(s) - len(strings.TrimLeft(s, wordTrim))
 	s = s[:min(len(s), at+far)]
@@ -32,22 +34,59 @@ func numberWords(s string) (v *big.Rat, end int) {
 	if word, n := wordAt(s, at); word == "minus" || word == "negative" {
 		negative, at = true, skipJoin(s, n)
 	}
-	if v, end = shareInWords(s, at); v == nil {
-		var n int64
-		n, end = integerInWords(s, at)
-		if end == 0 {
-			return nil, 0
-		}
-		v = new(big.Rat).SetInt64(n)
-		if part, partEnd := andShare(s, end); part != nil {
-			v.Add(v, part)
-			end = partEnd
-		}
+	v, count, end := wordsValue(s, at)
+	if v == nil {
+		return nil, nil, 0
 	}
 	if negative {
 		v.Neg(v)
 	}
-	return v, end
+	if count {
+		dozens = new(big.Rat).Mul(v, twelve)
+	}
+	return v, dozens, end
+}
+
+// wordsValue is numberWords without the sign; count says that v counts dozens.
+func wordsValue(s string, at int) (v *big.Rat, count bool, end int) {
+	if v, end = shareInWords(s, at); v != nil {
+		next, dozen := times(v, s, end)
+		if dozen {
+			v.Mul(v, twelve)
+		}
+		return v, false, next
+	}
+	if word, n := wordAt(s, at); word == "a" {
+		if next, n := wordAt(s, skipJoin(s, n)); next == "dozen" {
+			v = big.NewRat(1, 1)
+			if part, partEnd := andShare(s, n); part != nil {
+				v.Add(v, part)
+				n = partEnd
+			}
+			return v.Mul(v, twelve), false, n
+		}
+	}
+	n, end := integerInWords(s, at)
+	if end == 0 {
+		return nil, false, 0
+	}
+	v = new(big.Rat).SetInt64(n)
+	if word, next := wordAt(s, skipJoin(s, end)); word == "dozen" {
+		count, end = true, next
+	}
+	part, partEnd := andShare(s, end)
+	if part == nil {
+		return v, count, end
+	}
+	if n >= 1000 {
+		return nil, false, 0 // "two million and a half" is not clear
+	}
+	v.Add(v, part)
+	if count {
+		return v, count, partEnd
+	}
+	end, count = times(v, s, partEnd)
+	return v, count, end
 }
 
 // integerInWords reads "two hundred and five" at s[at:]; end is 0 if there is
@@ -142,7 +181,8 @@ func phraseEnds(rest string) bool {
 		case "of", "that", "which", "or", "and", "less", "more", "fewer", "who", "to", "point", "is", "isn't":
 			number = true
 		}
-		if _, share := shareWords[w]; number || share {
+		_, scale := scaleWords[w]
+		if _, share := shareWords[w]; number || share || scale || w == "dozen" {
 			return false
 		}
 	}

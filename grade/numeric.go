@@ -103,6 +103,9 @@ func mustAmount(option, s string) *big.Rat {
 // bound or an approximation (<18, at least 18, ~18, about 18) of just the
 // target. A bound or approximation of another number is Incorrect.
 //
+// A dozen is a unit and a number: "2 dozen" is 2 as well as 24, "half a dozen"
+// is 6.
+//
 // Where the item's Input asks for a number of thousands, millions and so on
 // ("how many billions …"), "2 billion" is 2 as well as 2,000,000,000.
 //
@@ -171,7 +174,7 @@ func (n *numeric) Grade(_ context.Context, item dataset.Item, resp llm.Response)
 		}
 		return v, nil
 	}
-	right := n.equals(f.value, targets) || f.scale > 0 && asksFor(item.Input, f.scale) && n.equals(new(big.Rat).Quo(f.value, powerOfTen(f.scale)), targets)
+	right := n.equals(f.value, targets) || f.dozens != nil && n.equals(f.dozens, targets) || f.scale > 0 && asksFor(item.Input, f.scale) && n.equals(new(big.Rat).Quo(f.value, powerOfTen(f.scale)), targets)
 	if right && f.hedge != "" || !right && f.about != nil && n.equals(f.about, targets) {
 		v := unparsed("numeric", ReasonAmbiguous, fmt.Sprintf("%s is a bound or an approximation, the target is a value", quote(f.answer)))
 		v.How = "numeric: " + f.rule
@@ -240,7 +243,7 @@ func parseNumber(text string, loc locale) (*big.Rat, error) {
 	c := cleanNumbers(text)
 	tokens := scanNumbers(c.text, loc, true)
 	if len(tokens) == 0 {
-		if v, end := numberWords(c.text); v != nil && isBlank(c.text[end:]) {
+		if v, dozens, end := numberWords(c.text); v != nil && dozens == nil && isBlank(c.text[end:]) {
 			return v, nil
 		}
 		return nil, errors.New("it has no number in it")

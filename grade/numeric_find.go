@@ -13,6 +13,7 @@ type finding struct {
 	hedge  string   // the bound or approximation it is
 	about  *big.Rat // an approximation of value that stands beside it
 	scale  int      // the power of ten of its scale word: 9 for billion
+	dozens *big.Rat // what value comes to if it is one of dozens, else nil
 	rule   string   // how it was found, for Verdict.How
 	reason Reason   // why there is no answer
 	why    string
@@ -109,9 +110,9 @@ func (n *numeric) marked(c *numberText, m answerMark) finding {
 		first++
 	}
 	if first == 0 {
-		if v, end := numberWords(scope[:region]); v != nil && phraseEnds(scope[end:region]) {
+		if v, dozens, end := numberWords(scope[:region]); v != nil && phraseEnds(scope[end:region]) {
 			start := len(scope) - len(strings.TrimLeft(scope, wordTrim))
-			return finding{value: v, answer: c.quote(m.end+start, m.end+end), rule: rule + ", in words", start: m.end + end}
+			return finding{value: v, dozens: dozens, answer: c.quote(m.end+start, m.end+end), rule: rule + ", in words", start: m.end + end}
 		}
 		if !header || m.kind == markHash || len(tokens) == 0 {
 			return finding{rule: rule, reason: ReasonNoAnswer, why: "no number follows " + rule, start: m.end}
@@ -325,7 +326,14 @@ func (n *numeric) chainValue(c *numberText, base int, tokens []numberToken, ch n
 	if !ok {
 		return finding{rule: rule, reason: ReasonInvalid, why: fmt.Sprintf("%s divides by zero or exceeds %d digits or an exponent of %d", quote(answer), maxNumberDigits, maxNumberExponent), start: to}
 	}
-	f := finding{value: v, answer: answer, hedge: t.hedge, rule: rule, start: to, scale: t.scale}
+	dozens, end, ok := behind(v, c.text, base+t.end, t.scale > 0)
+	if !ok {
+		return finding{rule: rule, reason: ReasonAmbiguous, why: fmt.Sprintf("%s may mean two numbers", quote(c.quote(base+t.start, end))), start: to}
+	}
+	if end > base+t.end {
+		answer, to = c.quote(base+t.start, end), max(to, end)
+	}
+	f := finding{value: v, dozens: dozens, answer: answer, hedge: t.hedge, rule: rule, start: to, scale: t.scale}
 	if ch.about >= 0 {
 		f.about, _ = tokens[ch.about].value()
 	}
@@ -388,9 +396,9 @@ func inWords(c *numberText, from int, text, rule string) finding {
 		if !hasLetterFirst(text[i:]) || gluesBefore(text[:i]) || text[i] == ' ' {
 			continue
 		}
-		v, end := numberWords(text[i:])
+		v, dozens, end := numberWords(text[i:])
 		whole := !hasWord(text[:i]) && v != nil && !hasWord(text[i+end:])
-		if v == nil || v.Cmp(big.NewRat(1, 1)) == 0 && !whole || isGlue(firstRune(text[i+end:])) {
+		if v == nil || v.Cmp(big.NewRat(1, 1)) == 0 && dozens == nil && !whole || isGlue(firstRune(text[i+end:])) {
 			continue // "one" is a pronoun
 		}
 		if f.value != nil || !phraseEnds(text[i+end:i+sentenceEnd(text[i:], end)]) {
@@ -403,7 +411,7 @@ func inWords(c *numberText, from int, text, rule string) finding {
 		}
 		hedged(&t, before, after)
 		hedgedBehind(&t, before, after)
-		f = finding{value: v, answer: c.quote(from+t.start, from+t.end), hedge: t.hedge, rule: rule + ", in words", start: from + t.end}
+		f = finding{value: v, dozens: dozens, answer: c.quote(from+t.start, from+t.end), hedge: t.hedge, rule: rule + ", in words", start: from + t.end}
 		i += end
 	}
 	return f

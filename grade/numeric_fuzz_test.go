@@ -79,7 +79,7 @@ func answerValue(answer string, l locale) (*big.Rat, bool) {
 	c := cleanNumbers(answer)
 	tokens := scanNumbers(c.text, l, true)
 	if len(tokens) == 0 {
-		v, _ := numberWords(c.text)
+		v, _, _ := numberWords(c.text)
 		return v, v != nil
 	}
 	if tokens[0].hedge != "" {

@@ -64,7 +64,7 @@ func (c *Client) build(to target, req llm.Request) (*request, error) {
 	}
 	if s := req.Schema; s != nil {
 		if !json.Valid(s.JSON) {
-			return nil, refuse(to.provider, "Request.Schema.JSON is not JSON: %.80q", s.JSON)
+			return nil, refuse(to.provider, "Request.Schema.JSON is not JSON: %.80q; want a JSON schema, such as {\"type\":\"object\"}", s.JSON)
 		}
 		r.config.ResponseMIMEType = "application/json"
 		r.put(s.JSON, generationConfig, "responseJsonSchema")
@@ -104,13 +104,13 @@ func (r *request) settings(to target, req llm.Request) error {
 			continue
 		}
 		if math.IsNaN(*s.v) || math.IsInf(*s.v, 0) {
-			return refuse(to.provider, "Request.%s is %v: want a finite number", s.name, *s.v)
+			return refuse(to.provider, "Request.%s is %v: want a finite number, or nil for the model's own", s.name, *s.v)
 		}
 		r.put(strconv.AppendFloat(nil, *s.v, 'g', -1, 64), generationConfig, s.field)
 	}
 	if req.Seed != nil {
 		if *req.Seed != int64(int32(*req.Seed)) {
-			return refuse(to.provider, "Request.Seed is %d: this API takes one from %d to %d", *req.Seed, math.MinInt32, math.MaxInt32)
+			return refuse(to.provider, "Request.Seed is %d: this API takes one from %d to %d, or nil for none", *req.Seed, math.MinInt32, math.MaxInt32)
 		}
 		r.config.Seed = new(int32(*req.Seed))
 	}
@@ -131,9 +131,9 @@ type declaration struct {
 func (r *request) tools(to target, req llm.Request) error {
 	known := map[string]bool{}
 	var list []declaration
-	for _, t := range req.Tools {
+	for i, t := range req.Tools {
 		if t.Parameters != nil && !json.Valid(t.Parameters) {
-			return refuse(to.provider, "the parameters of tool %q are not JSON: %.80q", t.Name, t.Parameters)
+			return refuse(to.provider, "Request.Tools[%d].Parameters, of tool %q, are not JSON: %.80q; want a JSON schema, or nil for none", i, t.Name, t.Parameters)
 		}
 		known[t.Name] = true
 		list = append(list, declaration(t))
@@ -157,7 +157,7 @@ func (r *request) tools(to target, req llm.Request) error {
 		mode.Mode = genai.FunctionCallingConfigModeAny
 	default:
 		if !known[req.ToolChoice] {
-			return refuse(to.provider, "Request.ToolChoice is %q, which is no tool of the request", req.ToolChoice)
+			return refuse(to.provider, "Request.ToolChoice is %q: want auto, none, required or the name of one of Request.Tools", req.ToolChoice)
 		}
 		mode.Mode, mode.AllowedFunctionNames = genai.FunctionCallingConfigModeAny, []string{req.ToolChoice}
 	}

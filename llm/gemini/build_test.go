@@ -160,7 +160,7 @@ func TestRefusedRequests(t *testing.T) {
 		{"schema", "", llm.Request{Messages: q, Schema: &llm.Schema{JSON: raw("{")}}, "Schema.JSON is not JSON"},
 		{"extra", "", llm.Request{Messages: q, Extra: map[string]json.RawMessage{"x": raw("{")}}, `Extra["x"] is not JSON`},
 		{"tool", "", llm.Request{Messages: q, Tools: []llm.Tool{{Name: "f", Parameters: raw("{")}}}, `tool "f"`},
-		{"choice", "", llm.Request{Messages: q, ToolChoice: "g"}, `"g", which is no tool`},
+		{"choice", "", llm.Request{Messages: q, ToolChoice: "g"}, `"g": want auto, none, required`},
 		{"arguments", "", llm.Request{Messages: []llm.Message{q[0], {Role: "assistant", ToolCalls: []llm.ToolCall{{Name: "f", Arguments: "[1]"}}}}}, "no JSON object"},
 		{"no such call", "", llm.Request{Messages: []llm.Message{q[0], {Role: "tool", ToolCallID: "c"}}}, `"c", which is no call`},
 

@@ -62,7 +62,7 @@ func (r *request) messages(to target, model string, list []llm.Message) error {
 		switch m.Role {
 		case llm.RoleSystem, llm.RoleDeveloper:
 			if len(all) > 0 {
-				return refuse(to.provider, "Request.Messages[%d] is of the role %s, behind others: this API has such texts before the conversation only", i, m.Role)
+				return refuse(to.provider, "Request.Messages[%d] is of the role %s, behind others: this API has such texts before the conversation only: put it first, or make it the user's", i, m.Role)
 			}
 			if m.Content == "" {
 				continue
@@ -131,7 +131,7 @@ func modelTurn(to target, model string, i int, m llm.Message) ([]part, map[strin
 	for k, tc := range m.ToolCalls {
 		args := bytes.TrimSpace([]byte(tc.Arguments))
 		if len(args) > 0 && (args[0] != '{' || !json.Valid(args)) {
-			return nil, nil, refuse(to.provider, "the arguments of Request.Messages[%d].ToolCalls[%d] (%s) are no JSON object: %.80q", i, k, tc.Name, tc.Arguments)
+			return nil, nil, refuse(to.provider, "the arguments of Request.Messages[%d].ToolCalls[%d] (%s) are no JSON object: %.80q; want one such as {}", i, k, tc.Name, tc.Arguments)
 		}
 		id, signature := splitID(tc)
 		if signature == "" && k == 0 && familyOf(model).levels {
@@ -150,7 +150,7 @@ func modelTurn(to target, model string, i int, m llm.Message) ([]part, map[strin
 func toolTurn(to target, i int, m llm.Message, names map[string]string) ([]part, error) {
 	name, ok := names[m.ToolCallID]
 	if !ok {
-		return nil, refuse(to.provider, "Request.Messages[%d].ToolCallID is %.80q, which is no call of the assistant's last turn", i, m.ToolCallID)
+		return nil, refuse(to.provider, "Request.Messages[%d].ToolCallID is %.80q, which is no call of the assistant's last turn: give the ID of one of its ToolCalls", i, m.ToolCallID)
 	}
 	response := json.RawMessage(bytes.TrimSpace([]byte(m.Content)))
 	if len(response) == 0 || response[0] != '{' || !json.Valid(response) {

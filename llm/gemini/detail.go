@@ -3,6 +3,7 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -157,6 +158,7 @@ func (d detail) hint(kind llm.ErrorKind, to target) string {
 		if name := d.quotaName(); name != "" {
 			return "used up for now: " + name
 		}
+		return "fewer calls at once, or RPM and TPM in call.Limits, keep below it"
 	case kind == llm.KindBalance && strings.Contains(strings.ToLower(d.Message), prepaid):
 		return "top up the credits of the key's project in AI Studio"
 	case kind == llm.KindBalance && strings.Contains(strings.ToLower(d.Message), "spending cap"):
@@ -172,9 +174,11 @@ func (d detail) hint(kind llm.ErrorKind, to target) string {
 	case kind == llm.KindAuth:
 		return "check the key in " + to.keyEnvs
 	case kind == llm.KindNotFound && to.vertex:
-		return "check the model's name, and that the location has it"
+		return fmt.Sprintf("check Config.Model, %q, and that the location has it", to.model)
 	case kind == llm.KindNotFound:
-		return "check the model's name"
+		return fmt.Sprintf("check Config.Model, %q", to.model)
+	case kind == llm.KindContext:
+		return "shorten the prompt, lower MaxOutputTokens or take a model of a larger context"
 	}
 	return ""
 }

@@ -69,5 +69,5 @@ func Example_thinking() {
 	_, err := gemini.New("gemini-3-flash").Generate(context.Background(), req)
 	fmt.Println(err)
 	// Output:
-	// gemini: bad_request: the thinking of gemini-3-flash cannot be switched off: set Level to "minimal" (most Flash models have it) or "low", its least
+	// gemini: bad_request: Request.Thinking: the thinking of gemini-3-flash cannot be switched off: set Level to "minimal" (most Flash models have it) or "low", its least
 }

@@ -30,6 +30,7 @@ func (c *Client) failure(ctx context.Context, ex *exchange, resp *llm.Response, 
 		if blocked.message != "" {
 			out.Message += ": " + client.Cut(ex.Mask(blocked.message), client.MaxMessage)
 		}
+		out.Hint = "the same prompt will be blocked again: change it, or the safetySettings in Extra"
 	default:
 		return ex.Failure(ctx, out, err)
 	}
@@ -55,6 +56,7 @@ func (c *Client) refused(out *llm.Error, ex *exchange, no *client.NoAnswer) {
 	case !no.IsError && !failed(d.ErrorBody):
 		out.Kind = llm.KindBadResponse
 		out.Message = ex.Describe(no.Why)
+		out.Hint = "what came is not of the Gemini API: check Config.BaseURL, or ask those who run the server"
 	default:
 		out.Kind = d.kind(status)
 		out.Hint = d.hint(out.Kind, ex.to)

@@ -63,6 +63,7 @@ func TestShapes(t *testing.T) {
 				said := joined(got.Warnings)
 				if err != nil {
 					said = err.Error()
+					assert.Contains(t, said, "check Config.BaseURL", "what to do next")
 				}
 				if r.says == "" {
 					assert.Empty(t, said, r.reason)

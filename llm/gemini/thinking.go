@@ -59,9 +59,9 @@ func (r *request) thinking(to target, model string, t *llm.Thinking) error {
 	case bad != "":
 		return refuse(to.provider, "%s", bad)
 	case off && f.levels:
-		return refuse(to.provider, `the thinking of %s cannot be switched off: set Level to "minimal" (most Flash models have it) or "low", its least`, model)
+		return refuse(to.provider, `Request.Thinking: the thinking of %s cannot be switched off: set Level to "minimal" (most Flash models have it) or "low", its least`, model)
 	case off && f.always:
-		return refuse(to.provider, "the thinking of %s cannot be switched off: set Budget to 128 or more, or to -1 for the model to choose", model)
+		return refuse(to.provider, "Request.Thinking: the thinking of %s cannot be switched off: set Budget to 128 or more, or to -1 for the model to choose", model)
 	case t.Budget != nil && f.levels:
 		return refuse(to.provider, "Request.Thinking.Budget is %d: %s takes no budget; set Level to minimal, low, medium or high", *t.Budget, model)
 	case t.Level != "" && f.budgets:

@@ -39,7 +39,7 @@ func (c *Client) build(base *url.URL, req llm.Request) (sdk.ChatCompletionReques
 			name = "answer"
 		}
 		if !json.Valid(s.JSON) {
-			return out, nil, c.refuse("Request.Schema.JSON is not JSON: %.80q", s.JSON)
+			return out, nil, c.refuse("Request.Schema.JSON is not JSON: %.80q; want a JSON schema, such as {\"type\":\"object\"}", s.JSON)
 		}
 		out.ResponseFormat = &sdk.ChatCompletionResponseFormat{
 			Type:       sdk.ChatCompletionResponseFormatTypeJSONSchema,
@@ -83,14 +83,14 @@ func (c *Client) refuse(format string, args ...any) error {
 }
 
 func (c *Client) settings(base *url.URL, req llm.Request, fields map[string]json.RawMessage) error {
-	for name, v := range map[string]*float64{"temperature": req.Temperature, "top_p": req.TopP} {
+	for name, v := range map[string]*float64{"Temperature": req.Temperature, "TopP": req.TopP} {
 		if v == nil {
 			continue
 		}
 		if math.IsNaN(*v) || math.IsInf(*v, 0) {
-			return c.refuse("%s is %v: want a finite number", name, *v)
+			return c.refuse("Request.%s is %v: want a finite number, or nil for the model's own", name, *v)
 		}
-		fields[name] = strconv.AppendFloat(nil, *v, 'g', -1, 64)
+		fields[map[string]string{"Temperature": "temperature", "TopP": "top_p"}[name]] = strconv.AppendFloat(nil, *v, 'g', -1, 64)
 	}
 	if req.Seed != nil {
 		fields["seed"] = strconv.AppendInt(nil, *req.Seed, 10)
@@ -141,11 +141,11 @@ func (c *Client) messages(base *url.URL, req llm.Request, out *sdk.ChatCompletio
 
 func (c *Client) tools(req llm.Request, out *sdk.ChatCompletionRequest) error {
 	known := map[string]bool{}
-	for _, t := range req.Tools {
+	for i, t := range req.Tools {
 		f := &sdk.FunctionDefinition{Name: t.Name, Description: t.Description, Parameters: json.RawMessage(`{"type":"object","properties":{}}`)}
 		if t.Parameters != nil {
 			if !json.Valid(t.Parameters) {
-				return c.refuse("the parameters of tool %q are not JSON: %.80q", t.Name, t.Parameters)
+				return c.refuse("Request.Tools[%d].Parameters, of tool %q, are not JSON: %.80q; want a JSON schema, or nil for none", i, t.Name, t.Parameters)
 			}
 			f.Parameters = t.Parameters
 		}
@@ -158,7 +158,7 @@ func (c *Client) tools(req llm.Request, out *sdk.ChatCompletionRequest) error {
 		out.ToolChoice = req.ToolChoice
 	default:
 		if !known[req.ToolChoice] {
-			return c.refuse("Request.ToolChoice is %q, which is no tool of the request", req.ToolChoice)
+			return c.refuse("Request.ToolChoice is %q: want auto, none, required or the name of one of Request.Tools", req.ToolChoice)
 		}
 		out.ToolChoice = sdk.ToolChoice{Type: sdk.ToolTypeFunction, Function: sdk.ToolFunction{Name: req.ToolChoice}}
 	}

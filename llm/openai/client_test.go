@@ -181,14 +181,14 @@ func TestRefusedRequests(t *testing.T) {
 		want string
 	}{
 		{"no messages", llm.Request{}, "Request.Messages is empty"},
-		{"NaN", llm.Request{Messages: llm.Prompt("q").Messages, Temperature: new(nan / nan)}, "temperature is NaN"},
+		{"NaN", llm.Request{Messages: llm.Prompt("q").Messages, Temperature: new(nan / nan)}, "Request.Temperature is NaN: want a finite number"},
 		{"budget", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{Budget: new(int64(7))}}, "Budget is 7"},
 		{"no thinking", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{}}, "sets nothing"},
 		{"two", llm.Request{Messages: llm.Prompt("q").Messages, Thinking: &llm.Thinking{Off: true, Level: "low"}}, `has Off and Level "low": set one`},
 		{"schema", llm.Request{Messages: llm.Prompt("q").Messages, Schema: &llm.Schema{JSON: json.RawMessage("{")}}, "Schema.JSON is not JSON"},
 		{"extra", llm.Request{Messages: llm.Prompt("q").Messages, Extra: map[string]json.RawMessage{"x": json.RawMessage("{")}}, `Extra["x"] is not JSON`},
 		{"tool", llm.Request{Messages: llm.Prompt("q").Messages, Tools: []llm.Tool{{Name: "f", Parameters: json.RawMessage("{")}}}, `tool "f"`},
-		{"choice", llm.Request{Messages: llm.Prompt("q").Messages, ToolChoice: "g"}, `"g", which is no tool`},
+		{"choice", llm.Request{Messages: llm.Prompt("q").Messages, ToolChoice: "g"}, `"g": want auto, none, required`},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

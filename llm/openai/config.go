@@ -108,7 +108,7 @@ func (c Config) fault() string {
 		}
 	}
 	if c.KeyHeader != "" && !masksHeader(c.KeyHeader) {
-		return fmt.Sprintf("KeyHeader is %q: keys are masked only in headers whose name ends in Api-Key, -Token or the like, and in Authorization", c.KeyHeader)
+		return fmt.Sprintf("KeyHeader is %q: keys are masked only in headers whose name ends in Api-Key, -Token or the like, and in Authorization; leave it empty for \"Authorization: Bearer\"", c.KeyHeader)
 	}
 	if _, ok := dialects[c.Dialect]; !ok && c.Dialect != "" {
 		return fmt.Sprintf("Dialect is %q: want one of the constants Dialect…", c.Dialect)

@@ -65,6 +65,9 @@ func (c *Client) refused(out *llm.Error, ex *exchange, no *client.NoAnswer) {
 		}
 	}
 	out.Hint = c.hint(out, ex, d)
+	if out.Kind == llm.KindBadResponse && !no.IsError && ex.Status == http.StatusOK && out.Hint == "" {
+		out.Hint = "what came is not of the Chat Completions API: check Config.BaseURL, or ask those who run the server"
+	}
 }
 
 // limits notes what the server said of its limits and of when to come back:

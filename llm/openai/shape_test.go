@@ -70,6 +70,9 @@ func TestShapes(t *testing.T) {
 				req.Stream = stream
 				got, err := m.Generate(t.Context(), req)
 				require.Equal(t, r.kind, llm.KindOf(err), "%s: %v", r.reason, err)
+				if err != nil {
+					assert.ErrorContains(t, err, "check Config.BaseURL", "what to do next")
+				}
 				assert.Equal(t, r.text, got.Text, r.reason)
 				assert.Equal(t, r.calls, got.ToolCalls, r.reason)
 				switch said := joinedOr(err, got.Warnings); {

@@ -127,6 +127,17 @@ func (r *runner) pass() {
 	}
 }
 
+// admitted yields the plan's units, by their places, until the run stops.
+func (r *runner) admitted() func(yield func(int) bool) {
+	return func(yield func(int) bool) {
+		for i := range r.plan.total {
+			if r.gov.cause() != nil || !yield(i) {
+				return
+			}
+		}
+	}
+}
+
 // concludePasses is conclude for a benchmark. Every pass owes every answer.
 func (r *runner) concludePasses(m *measured) *Report {
 	s := r.sum.Stats()

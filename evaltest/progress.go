@@ -2,6 +2,7 @@ package evaltest
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -9,9 +10,11 @@ import (
 	"github.com/goevals/evals/evaltest/result"
 )
 
-// progress counts endings in the goroutine of the test itself, warns when the
-// run will not fit into the test's time, and draws one line on the terminal.
+// progress counts endings, warns when the run will not fit into the test's time,
+// and draws one line on the terminal. Workers share it until they have ended.
 type progress struct {
+	mu sync.Mutex // held by add
+
 	r       *runner
 	t       *testing.T
 	reserve reserve
@@ -40,6 +43,8 @@ func newProgress(r *runner, t *testing.T, res reserve) *progress {
 }
 
 func (p *progress) add(e ending) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	switch e.what {
 	case filtered:
 		p.filtered++

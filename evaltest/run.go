@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,6 +74,7 @@ type runner struct {
 	test  string // the test's full name
 	cfg   *run.Config
 	plan  plan
+	taken atomic.Int64 // how many of the plan's units workers have taken
 	// resumable says that -evaltest.resume goes on with this run.
 	resumable bool
 	asserts   bool // an item that is not correct fails its subtest

@@ -3,6 +3,7 @@ package evaltest
 import (
 	"context"
 	"fmt"
+	"iter"
 	"testing"
 	"time"
 
@@ -46,13 +47,16 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	// Not the governor's context: an item that a worker has taken must come to
 	// its subtest or be counted as not run, and admission sees to that.
-	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, i int) (ending, error) {
-		return r.subtest(t, crew, r.plan.at(i)), nil
+	for done := range batch.Run(context.Background(), r.workers(), func(_ context.Context, w *worker) (struct{}, error) {
+		for w.unit = r.take(); w.unit != nil; w.unit = r.take() {
+			p.add(r.subtest(t, crew, w.unit))
+		}
+		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {
 		if done.Err != nil {
-			r.fail("item %q: %v", r.plan.at(done.In).item.ID, done.Err)
+			r.fail("item %q: %v", done.In.unit.item.ID, done.Err)
+			p.add(ending{})
 		}
-		p.add(done.Out)
 	}
 	crew.Close()
 	p.end()
@@ -62,15 +66,36 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	return rep
 }
 
-// admitted yields the plan's units, by their places, until the run stops.
-func (r *runner) admitted() func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range r.plan.total {
-			if r.gov.cause() != nil || !yield(i) {
-				return
-			}
+// A worker runs one unit after another. To hand each of them over, and what
+// became of it back, would cost two switches of goroutines a unit.
+type worker struct {
+	unit *unit // under way
+}
+
+// workers yields workers while units are left: one that a panic has ended has a
+// successor.
+func (r *runner) workers() iter.Seq[*worker] {
+	return func(yield func(*worker) bool) {
+		for r.left() && yield(new(worker)) {
 		}
 	}
+}
+
+// left reports whether another unit is to be begun.
+func (r *runner) left() bool {
+	return r.gov.cause() == nil && int(r.taken.Load()) < r.plan.total
+}
+
+// take returns the next unit of the plan; nil if there is none, or once the run
+// has stopped.
+func (r *runner) take() *unit {
+	if !r.left() {
+		return nil
+	}
+	if i := int(r.taken.Add(1)) - 1; i < r.plan.total {
+		return r.plan.at(i)
+	}
+	return nil
 }
 
 // subtest runs a unit as a subtest of t. t.Run returns true without running

@@ -82,12 +82,12 @@ func TestCallUsage(t *testing.T) {
 		call         llm.Call
 		want         llm.Usage
 	}{
-		{"an answer", "", llm.Call{Response: llm.Response{Usage: of(1)}}, of(1)},
+		{"an answer", "what it reports was billed", llm.Call{Response: llm.Response{Usage: of(1)}}, of(1)},
 		{"an answer that said nothing", "unknown is not zero", llm.Call{}, llm.Usage{}},
 		{"a failure", "failed calls are billed too", llm.Call{Err: &llm.Error{Usage: of(2)}}, of(2)},
-		{"further in", "", llm.Call{Err: fmt.Errorf("my app: %w", &llm.Error{Usage: of(2)})}, of(2)},
+		{"further in", "an error is wrapped on its way", llm.Call{Err: fmt.Errorf("my app: %w", &llm.Error{Usage: of(2)})}, of(2)},
 		{"both", "what came of the answer says it", llm.Call{Response: llm.Response{Usage: of(1)}, Err: &llm.Error{Usage: of(2)}}, of(1)},
-		{"another's error", "", llm.Call{Err: errors.New("broken pipe")}, llm.Usage{}},
+		{"another's error", "nothing is known of what it cost", llm.Call{Err: errors.New("broken pipe")}, llm.Usage{}},
 	} {
 		t.Run(row.name, func(t *testing.T) { assert.Equal(t, row.want, row.call.Usage(), row.reason) })
 	}

@@ -18,15 +18,15 @@ func TestErrorDetail(t *testing.T) {
 		err          llm.Error
 		text, detail string
 	}{
-		{"all", "", llm.Error{Kind: llm.KindAuth, Provider: "openai", Status: 401, Code: "bad_key", Message: "Wrong key", Err: cause},
+		{"all", "each part has its place", llm.Error{Kind: llm.KindAuth, Provider: "openai", Status: 401, Code: "bad_key", Message: "Wrong key", Err: cause},
 			"openai: auth (HTTP 401) [bad_key]: Wrong key: the cause", "openai: HTTP 401 [bad_key]: Wrong key: the cause"},
 		{"no provider", "a recording answers for none", llm.Error{Kind: llm.KindMiss, Err: cause}, "miss: the cause", "the cause"},
-		{"no words", "", llm.Error{Kind: llm.KindServer, Provider: "openai", Status: 500}, "openai: server (HTTP 500)", "openai: HTTP 500"},
-		{"code only", "", llm.Error{Kind: llm.KindServer, Code: "c"}, "server [c]", "[c]"},
-		{"provider only", "", llm.Error{Kind: llm.KindServer, Provider: "openai"}, "openai: server", "openai"},
-		{"status and words", "", llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}, "server (HTTP 503): busy", "HTTP 503: busy"},
+		{"no words", "the status stands for them", llm.Error{Kind: llm.KindServer, Provider: "openai", Status: 500}, "openai: server (HTTP 500)", "openai: HTTP 500"},
+		{"code only", "the code stands for them", llm.Error{Kind: llm.KindServer, Code: "c"}, "server [c]", "[c]"},
+		{"provider only", "nothing else is known", llm.Error{Kind: llm.KindServer, Provider: "openai"}, "openai: server", "openai"},
+		{"status and words", "a proxy's, whose provider is not known", llm.Error{Kind: llm.KindServer, Status: 503, Message: "busy"}, "server (HTTP 503): busy", "HTTP 503: busy"},
 		{"kind only", "no text is worse than the kind twice", llm.Error{Kind: llm.KindTimeout}, "timeout", "timeout"},
-		{"zero", "", llm.Error{}, "unknown", "unknown"},
+		{"zero", "an empty error is readable too", llm.Error{}, "unknown", "unknown"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 func TestCanonical(t *testing.T) {
 	rows := []struct{ name, reason, a, b, want string }{
 		{"key order", "an object has none", `{"b":1,"a":2}`, `{"a":2,"b":1}`, `{"a":2,"b":1}`},
-		{"white space", "", "{ \"a\" :\n[ 1 , 2 ] }", `{"a":[1,2]}`, `{"a":[1,2]}`},
+		{"white space", "servers and SDKs indent differently", "{ \"a\" :\n[ 1 , 2 ] }", `{"a":[1,2]}`, `{"a":[1,2]}`},
 		{"escapes", "SDKs escape HTML characters or not", `"\u003cb\u003e \/ \u00e9"`, `"<b> / é"`, `"<b> / é"`},
 		{"1.0", "one number", `1.0`, `1`, `1`},
 		{"1e2", "one number", `1e2`, `100.0`, `100`},
 		{"0.10", "one number", `0.10`, `1.0E-1`, `0.1`},
 		{"-0", "zero has no sign", `-0.0`, `0e5`, `0`},
-		{"small", "", `0.00000000000000000000001`, `1e-23`, `1e-23`},
-		{"large", "", `1e300`, `10e299`, `1e300`},
+		{"small", "an exponent and its digits are one number", `0.00000000000000000000001`, `1e-23`, `1e-23`},
+		{"large", "an exponent and its digits are one number", `1e300`, `10e299`, `1e300`},
 		{"duplicate key", "the last one counts, as for servers in Go", `{"a":1,"a":2}`, `{"a":2}`, `{"a":2}`},
 		{"surrogates", "one character", `"\ud83d\ude00"`, `"😀"`, `"😀"`},
 	}

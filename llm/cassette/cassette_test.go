@@ -353,14 +353,14 @@ func TestWhatIsNotStored(t *testing.T) {
 		raw          http.HandlerFunc
 		stored, all  bool // all: with Options.Failures
 	}{
-		{"answer", "", true, llmtest.Stream(text, stop, llmtest.Done), true, true},
+		{"answer", "what a run needs again", true, llmtest.Stream(text, stop, llmtest.Done), true, true},
 		{"no DONE", "C04: whole all the same", true, llmtest.Stream(text, stop), true, true},
 		{"content filter", "a refusal of the request is its answer", false, llmtest.Status(400, `{"error":{"code":"content_filter"}}`), true, true},
-		{"unprocessable", "", false, llmtest.Status(422, `{}`), true, true},
+		{"unprocessable", "the same request would be refused again", false, llmtest.Status(422, `{}`), true, true},
 		{"429", "another try heals it", false, llmtest.Status(429, `{}`), false, true},
-		{"500", "", false, llmtest.Status(500, `{}`), false, true},
-		{"529", "", false, llmtest.Status(529, `{}`), false, true},
-		{"408", "", false, llmtest.Status(408, `{}`), false, true},
+		{"500", "another try may pass, which a replay would hide", false, llmtest.Status(500, `{}`), false, true},
+		{"529", "another try may pass, which a replay would hide", false, llmtest.Status(529, `{}`), false, true},
+		{"408", "another try may pass, which a replay would hide", false, llmtest.Status(408, `{}`), false, true},
 		{"401", "the next key may do", false, llmtest.Status(401, `{}`), false, true},
 		{"404", "a typing mistake is no recording", false, llmtest.Status(404, `{}`), false, true},
 		{"cut stream", "C03: half an answer", true, llmtest.Stream(text), false, true},
@@ -368,9 +368,9 @@ func TestWhatIsNotStored(t *testing.T) {
 		{"error in 200", "C01", true, llmtest.Stream("data: {\"error\":{\"message\":\"overloaded\"}}\n\n", llmtest.Done), false, true},
 		{"error in unary 200", "C01", false, llmtest.Status(200, `{"error":{"message":"m"}}`), false, true},
 		{"page in a 200", "a gateway's trouble passes", false, llmtest.HTML(200, "<h1>no</h1>"), false, true},
-		{"empty 200", "", false, llmtest.Status(200, ""), false, true},
-		{"no JSON in a 200", "", false, llmtest.Status(200, "upstream"), false, true},
-		{"reset before the answer", "", false, llmtest.Reset(), false, false},
+		{"empty 200", "a replay would fail for ever", false, llmtest.Status(200, ""), false, true},
+		{"no JSON in a 200", "a replay would fail for ever", false, llmtest.Status(200, "upstream"), false, true},
+		{"reset before the answer", "there is nothing to keep", false, llmtest.Reset(), false, false},
 	}
 	for _, r := range rows {
 		for _, failures := range []bool{false, true} {

@@ -37,7 +37,7 @@ func TestOpenFiles(t *testing.T) {
 		auto         string // what the error says after "!", else the warning; "" is neither
 		entries      int    // in auto
 	}{
-		{"good", "", head + line1 + line2, "", "", 2},
+		{"good", "the rows below are this one, damaged", head + line1 + line2, "", "", 2},
 		{"gzip", "told by its bytes, not by the name", whole, "", "", 2},
 		{"two members", "gzip files may be joined", zipped(head+line1) + zipped(line2), "", "", 2},
 		{"header only", "an empty recording", head, "", "", 0},
@@ -46,18 +46,18 @@ func TestOpenFiles(t *testing.T) {
 		{"CRLF", "git on Windows", strings.ReplaceAll(head+line1+line2, "\n", "\r\n"), "", "", 2},
 		{"torn", "a kill in the middle of a line", head + line1 + line2[:30], "line 3", "line 3", 1},
 		{"torn gzip", "a copy that broke off", whole[:len(whole)-20], "damaged at its end", "damaged at its end", -1},
-		{"torn header", "", zipped(head)[:5], "damaged at its end", "damaged at its end", 0},
+		{"torn header", "a write that was cut is told from another file", zipped(head)[:5], "damaged at its end", "damaged at its end", 0},
 		{"empty file", "it does not even say what it is", "", "first line is empty", "first line is empty", 0},
 		{"damaged inside", "no torn end: something else happened", head + "{x}\n" + line2, "line 2", "!line 2", 0},
 		{"conflict marks", "a merge gone wrong", head + "<<<<<<< HEAD\n" + line1 + line2, "line 2", "!line 2", 0},
 		{"version 2", "record it again", `{"evals_cassette":2}` + "\n" + line1, "record it again", "!record it again", 0},
 		{"another file", "a dataset, say", `{"question":"q"}` + "\n", `want a first line such as {"evals_cassette":1}`, "!want a first line", 0},
-		{"binary", "", "\x00\x01\x02\n\x03", "want a first line", "!want a first line", 0},
+		{"binary", "another file is not taken for a cassette", "\x00\x01\x02\n\x03", "want a first line", "!want a first line", 0},
 		{"twice the same", "a merge of two branches", head + line1 + line1, "", "twice, in lines 2 and 3", 1},
 		{"two answers", "which is right cannot be known", head + line1 + line3, "two different answers to one request, in lines 2 and 3", "the later one is used", 1},
 		{"no call", "fields that cannot be a call's", head + `{"status":200}` + "\n" + line1, "line 2", "!line 2", 0},
-		{"marks beyond the body", "", head + strings.Replace(line1, "[3,2]", "[4,2]", 1) + line2, "times", "!times", 0},
-		{"marks going back", "", head + strings.Replace(line1, "[3,2]", "[3,0.1]", 1) + line2, "times", "!times", 0},
+		{"marks beyond the body", "they would be read out of bounds", head + strings.Replace(line1, "[3,2]", "[4,2]", 1) + line2, "times", "!times", 0},
+		{"marks going back", "time does not", head + strings.Replace(line1, "[3,2]", "[3,0.1]", 1) + line2, "times", "!times", 0},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -156,11 +156,11 @@ func TestPackedAnswers(t *testing.T) {
 		body         []byte
 		refused      bool
 	}{
-		{"good", "", "gzip", zip(`{"a":1}`), false},
-		{"key", "", "gzip", zip(`{"a":"topsecretkey"}`), true},
+		{"good", "the rows below are told from this one", "gzip", zip(`{"a":1}`), false},
+		{"key", "a key is found in what is packed", "gzip", zip(`{"a":"topsecretkey"}`), true},
 		{"no gzip", "cannot be searched", "gzip", []byte("topsecretkey"), true},
 		{"brotli", "cannot be searched", "br", []byte("xx"), true},
-		{"identity", "", "identity", []byte(`{"a":1}`), false},
+		{"identity", "a name for no encoding", "identity", []byte(`{"a":1}`), false},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -30,9 +30,9 @@ func TestLongAnswers(t *testing.T) {
 		encoding     string
 		says         string // "" is recorded
 	}{
-		{"as long as may be", "", strings.Repeat("x", 1000), "", ""},
-		{"too long", "", strings.Repeat("x", 1001), "", "longer than 1000 bytes"},
-		{"much too long", "", strings.Repeat("x", 1<<20), "", "longer than 1000 bytes"},
+		{"as long as may be", "the bound itself is allowed", strings.Repeat("x", 1000), "", ""},
+		{"too long", "one byte more is not", strings.Repeat("x", 1001), "", "longer than 1000 bytes"},
+		{"much too long", "it is refused before it fills the memory", strings.Repeat("x", 1<<20), "", "longer than 1000 bytes"},
 		{"too long once unpacked", "the rest would be stored without being searched for keys", packed.String(), "gzip", "longer than 1000 bytes unpacked"},
 	}
 	for _, r := range rows {

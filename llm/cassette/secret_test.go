@@ -36,14 +36,14 @@ func TestSecretsAreNeverStored(t *testing.T) {
 		sent         bool
 	}{
 		{"header only", "keys in headers are the normal case", false, "Authorization", "", `{"a":1}`, `{"b":2}`, "", false, true},
-		{"x-goog-api-key only", "", false, "X-Goog-Api-Key", "", `{"a":1}`, `{"b":2}`, "", false, true},
+		{"x-goog-api-key only", "Google's header is a key's, and is not stored", false, "X-Goog-Api-Key", "", `{"a":1}`, `{"b":2}`, "", false, true},
 		{"query only", "removed from the stored path", false, "", "key", `{"a":1}`, `{"b":2}`, "", false, true},
 		{"configured in the request", "not even sent", true, "", "", `{"a":"x %s"}`, `{}`, "", true, false},
-		{"header's value in the request", "", false, "Authorization", "", `{"a":"%s"}`, `{}`, "", true, false},
+		{"header's value in the request", "the key would be stored with it", false, "Authorization", "", `{"a":"%s"}`, `{}`, "", true, false},
 		{"header's value in the answer", "a server echoes it", false, "X-Api-Key", "", `{}`, `{"b":"your key %s"}`, "", true, true},
-		{"query's value in the answer", "", false, "", "api_key", `{}`, `{"b":"%s"}`, "", true, true},
-		{"configured in the answer", "", true, "", "", `{}`, `{"b":"%s"}`, "", true, true},
-		{"configured in a stored header", "", true, "", "", `{}`, `{}`, "X-Request-Id", true, true},
+		{"query's value in the answer", "the key would be stored with it", false, "", "api_key", `{}`, `{"b":"%s"}`, "", true, true},
+		{"configured in the answer", "the key would be stored with it", true, "", "", `{}`, `{"b":"%s"}`, "", true, true},
+		{"configured in a stored header", "the key would be stored with it", true, "", "", `{}`, `{}`, "X-Request-Id", true, true},
 		{"configured in a dropped header", "what is not stored does not matter", true, "", "", `{}`, `{}`, "X-Other", false, true},
 	}
 	for _, r := range rows {

@@ -41,7 +41,7 @@ func TestReplayUnderAnotherBaseURL(t *testing.T) {
 	}{
 		{"length", "max_tokens and max_completion_tokens are one setting", capped},
 		{"developer", "only OpenAI has the role; others get it as system", developer},
-		{"both", "", both},
+		{"both", "each spelling is replayed for the other", both},
 	}
 	for _, row := range rows {
 		for _, from := range []string{localURL, openAIURL} {

@@ -35,16 +35,16 @@ func TestRequestBody(t *testing.T) {
 		want         string // byte for byte; "" is not sent
 	}{
 		{"nothing set", "what is not set is not sent", "", "", func(*llm.Request) {}, []string{"generationConfig"}, "{}"},
-		{"user", "", "", "", func(*llm.Request) {}, []string{"contents"}, `[{"parts":[{"text":"q"}],"role":"user"}]`},
+		{"user", "the least that a request needs", "", "", func(*llm.Request) {}, []string{"contents"}, `[{"parts":[{"text":"q"}],"role":"user"}]`},
 		{"temperature 0", "zero is a setting", "", "", func(r *llm.Request) { r.Temperature = new(0.0) }, setting("temperature"), "0"},
 		{"temperature", "the SDK rounds to a float32", "", "", func(r *llm.Request) { r.Temperature = new(0.123456789012) }, setting("temperature"), "0.123456789012"},
-		{"top_p", "", "", "", func(r *llm.Request) { r.TopP = new(0.95) }, setting("topP"), "0.95"},
+		{"top_p", "as it was written: the SDK's float32 would change it", "", "", func(r *llm.Request) { r.TopP = new(0.95) }, setting("topP"), "0.95"},
 		{"seed 0", "zero is a setting", "", "", func(r *llm.Request) { r.Seed = new(int64(0)) }, setting("seed"), "0"},
-		{"seed", "", "", "", func(r *llm.Request) { r.Seed = new(int64(-7)) }, setting("seed"), "-7"},
+		{"seed", "a negative one is one", "", "", func(r *llm.Request) { r.Seed = new(int64(-7)) }, setting("seed"), "-7"},
 		{"most tokens 0", "the SDK drops it", "", "", func(r *llm.Request) { r.MaxOutputTokens = new(int64(0)) }, setting("maxOutputTokens"), "0"},
-		{"most tokens", "", "", "", func(r *llm.Request) { r.MaxOutputTokens = new(int64(5000000000)) }, setting("maxOutputTokens"), "5000000000"},
-		{"stop", "", "", "", func(r *llm.Request) { r.Stop = []string{"\n\n"} }, setting("stopSequences"), `["\n\n"]`},
-		{"schema's type", "", "", "", func(r *llm.Request) { r.Schema = &llm.Schema{JSON: raw(`{}`)} }, setting("responseMimeType"), `"application/json"`},
+		{"most tokens", "more than an int32 holds is not cut", "", "", func(r *llm.Request) { r.MaxOutputTokens = new(int64(5000000000)) }, setting("maxOutputTokens"), "5000000000"},
+		{"stop", "a text of white space is one", "", "", func(r *llm.Request) { r.Stop = []string{"\n\n"} }, setting("stopSequences"), `["\n\n"]`},
+		{"schema's type", "a schema without it is ignored", "", "", func(r *llm.Request) { r.Schema = &llm.Schema{JSON: raw(`{}`)} }, setting("responseMimeType"), `"application/json"`},
 		{"schema", "the model answers in its order, and a null in it stays", "", "", func(r *llm.Request) {
 			r.Schema = &llm.Schema{JSON: raw(`{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"number","minimum":1.0,"default":null}}}`)}
 		}, setting("responseJsonSchema"), `{"type":"object","properties":{"why":{"type":"string"},"answer":{"type":"number","minimum":1.0,"default":null}}}`},
@@ -52,17 +52,17 @@ func TestRequestBody(t *testing.T) {
 		{"tools", "the schema as it is", "", "", func(r *llm.Request) {
 			r.Tools = []llm.Tool{{Name: "f", Description: "d", Parameters: raw(`{"type":"object","properties":{"b":{},"a":{}}}`)}, {Name: "g"}}
 		}, []string{"tools"}, `[{"functionDeclarations":[{"name":"f","description":"d","parametersJsonSchema":{"type":"object","properties":{"b":{},"a":{}}}},{"name":"g"}]}]`},
-		{"choice auto", "", "", "", func(r *llm.Request) { r.ToolChoice = "auto" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"AUTO"}}`},
-		{"choice none", "", "", "", func(r *llm.Request) { r.ToolChoice = "none" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"NONE"}}`},
-		{"choice required", "", "", "", func(r *llm.Request) { r.ToolChoice = "required" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"ANY"}}`},
-		{"choice by name", "", "", "", func(r *llm.Request) { r.Tools, r.ToolChoice = []llm.Tool{{Name: "f"}}, "f" }, []string{"toolConfig"}, `{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}}`},
+		{"choice auto", "the API's own word", "", "", func(r *llm.Request) { r.ToolChoice = "auto" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"AUTO"}}`},
+		{"choice none", "the API's own word", "", "", func(r *llm.Request) { r.ToolChoice = "none" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"NONE"}}`},
+		{"choice required", "the API calls it ANY", "", "", func(r *llm.Request) { r.ToolChoice = "required" }, []string{"toolConfig"}, `{"functionCallingConfig":{"mode":"ANY"}}`},
+		{"choice by name", "ANY of one", "", "", func(r *llm.Request) { r.Tools, r.ToolChoice = []llm.Tool{{Name: "f"}}, "f" }, []string{"toolConfig"}, `{"functionCallingConfig":{"allowedFunctionNames":["f"],"mode":"ANY"}}`},
 
 		{"off", "2.5 Flash can", "gemini-2.5-flash", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, setting("thinkingConfig"), `{"thinkingBudget":0}`},
-		{"off lite", "", "gemini-2.5-flash-lite", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, setting("thinkingConfig"), `{"thinkingBudget":0}`},
+		{"off lite", "a budget of none switches it off", "gemini-2.5-flash-lite", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, setting("thinkingConfig"), `{"thinkingBudget":0}`},
 		{"budget 0", "is off", "gemini-2.5-flash", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Budget: new(int64(0))} }, setting("thinkingConfig"), `{"thinkingBudget":0}`},
 		{"budget", "with the thoughts", "gemini-2.5-pro", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Budget: new(int64(2048))} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingBudget":2048}`},
-		{"dynamic budget", "", "gemini-2.5-pro", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Budget: new(int64(-1))} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingBudget":-1}`},
-		{"level", "", "gemini-3.1-flash-lite", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Level: "minimal"} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingLevel":"MINIMAL"}`},
+		{"dynamic budget", "-1 is a setting", "gemini-2.5-pro", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Budget: new(int64(-1))} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingBudget":-1}`},
+		{"level", "models of levels know no budget", "gemini-3.1-flash-lite", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Level: "minimal"} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingLevel":"MINIMAL"}`},
 		{"level of a later one", "3 and later", "publishers/google/models/gemini-4-argon", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Level: "HIGH"} }, setting("thinkingConfig"), `{"includeThoughts":true,"thinkingLevel":"HIGH"}`},
 		{"unknown name", "the server decides", "gemini-flash-latest", "", func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, setting("thinkingConfig"), `{"thinkingBudget":0}`},
 		{"thoughts off", "by hand", "gemini-3-flash", "", func(r *llm.Request) {
@@ -73,19 +73,19 @@ func TestRequestBody(t *testing.T) {
 		{"extra joins", "an object is not replaced", "", "", func(r *llm.Request) {
 			r.Temperature, r.Extra = new(0.5), extra(`{"generationConfig":{"topK":5}}`)
 		}, []string{"generationConfig"}, `{"temperature":0.5,"topK":5}`},
-		{"extra of the client", "", "", `{"generationConfig":{"topK":5}}`, func(*llm.Request) {}, setting("topK"), "5"},
+		{"extra of the client", "fields that llm.Request does not have", "", `{"generationConfig":{"topK":5}}`, func(*llm.Request) {}, setting("topK"), "5"},
 		{"extra of the request", "it wins", "", `{"generationConfig":{"topK":5,"candidateCount":1}}`, func(r *llm.Request) { r.Extra = extra(`{"generationConfig":{"topK":1}}`) }, []string{"generationConfig"}, `{"topK":1,"candidateCount":1}`},
-		{"null removes", "", "", `{"generationConfig":{"topK":5}}`, func(r *llm.Request) {
+		{"null removes", "a request can take back what the client sets", "", `{"generationConfig":{"topK":5}}`, func(r *llm.Request) {
 			r.Temperature, r.Extra = new(0.5), extra(`{"generationConfig":{"temperature":null,"topK":null}}`)
 		}, []string{"generationConfig"}, `{}`},
-		{"null removes all", "", "", "", func(r *llm.Request) {
+		{"null removes all", "whole objects too", "", "", func(r *llm.Request) {
 			r.Temperature, r.Extra = new(0.5), map[string]json.RawMessage{"generationConfig": nil}
 		}, []string{"generationConfig"}, ""},
 		{"extra at the top", "digit by digit", "", "", func(r *llm.Request) {
 			r.Extra = extra(`{"safetySettings":[{"category":"X","threshold":null}],"n":1.0}`)
 		}, []string{"safetySettings"}, `[{"category":"X","threshold":null}]`},
 
-		{"system", "", "", "", func(r *llm.Request) { *r = r.WithSystem("Be brief.") }, []string{"systemInstruction"}, `{"parts":[{"text":"Be brief."}],"role":"user"}`},
+		{"system", "it is no turn of the conversation", "", "", func(r *llm.Request) { *r = r.WithSystem("Be brief.") }, []string{"systemInstruction"}, `{"parts":[{"text":"Be brief."}],"role":"user"}`},
 		{"two instructions", "developer is the nearest to system", "", "", func(r *llm.Request) {
 			*r = r.WithSystem("Be brief.")
 			r.Messages[0].Role = llm.RoleDeveloper

@@ -26,14 +26,14 @@ func scrubbed(r io.Reader, secret string) (string, bool, error) {
 func TestScrubber(t *testing.T) {
 	const secret = "ya29.abcabcabd"
 	rows := []struct{ name, reason, in, want string }{
-		{"nothing", "", "hello", "hello"},
-		{"empty", "", "", ""},
-		{"whole", "", secret, masked},
-		{"inside", "", "a " + secret + " b", "a " + masked + " b"},
-		{"twice", "", secret + secret, masked + masked},
+		{"nothing", "a text without a secret stays", "hello", "hello"},
+		{"empty", "an end without a beginning", "", ""},
+		{"whole", "a read may be the secret alone", secret, masked},
+		{"inside", "what stands around it stays", "a " + secret + " b", "a " + masked + " b"},
+		{"twice", "every one is removed", secret + secret, masked + masked},
 		{"a beginning at the end", "it is no secret", "a ya29.abcabc", "a ya29.abcabc"},
-		{"a false beginning", "", "ya29.ya29.abcabcabcabd", "ya29.ya29.abcabcabcabd"},
-		{"a false beginning before it", "", "ya29.abc" + secret, "ya29.abc" + masked},
+		{"a false beginning", "what was held back is handed out again", "ya29.ya29.abcabcabcabd", "ya29.ya29.abcabcabcabd"},
+		{"a false beginning before it", "a search must begin anew inside of it", "ya29.abc" + secret, "ya29.abc" + masked},
 	}
 	for _, r := range rows {
 		for name, wrap := range map[string]func(io.Reader) io.Reader{

@@ -79,14 +79,14 @@ func TestSDKWithoutExchange(t *testing.T) {
 func TestMerge(t *testing.T) {
 	// The examples of RFC 7396, appendix A, as far as both sides are objects.
 	rows := []struct{ name, reason, into, patch, want string }{
-		{"replace", "", `{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
-		{"add", "", `{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
-		{"remove", "", `{"a":"b"}`, `{"a":null}`, `{}`},
-		{"remove one", "", `{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
-		{"array to text", "", `{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
-		{"text to array", "", `{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
-		{"inner", "", `{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
-		{"array whole", "", `{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{"replace", "RFC 7396's own example", `{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{"add", "RFC 7396's own example", `{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{"remove", "RFC 7396's own example", `{"a":"b"}`, `{"a":null}`, `{}`},
+		{"remove one", "RFC 7396's own example", `{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{"array to text", "RFC 7396's own example", `{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{"text to array", "RFC 7396's own example", `{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{"inner", "RFC 7396's own example", `{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{"array whole", "RFC 7396's own example", `{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
 		{"null stays", "what was there and is not named", `{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
 		{"new inner null", "there is nothing to remove", `{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 		{"a name twice", "the last value counts", `{"a":1,"a":2}`, `{"a":null}`, `{}`},
@@ -105,10 +105,10 @@ func TestMerge(t *testing.T) {
 
 func TestSignatureIDs(t *testing.T) {
 	rows := []struct{ name, reason, id, signature, joined, sent, back string }{
-		{"plain", "", "c1", "", "c1", "c1", ""},
-		{"signed", "", "c1", "QUJD+/-_=", "c1!QUJD+/-_=", "c1", "QUJD+/-_="},
+		{"plain", "an id of the API's goes back as it came", "c1", "", "c1", "c1", ""},
+		{"signed", "the signature goes back beside it", "c1", "QUJD+/-_=", "c1!QUJD+/-_=", "c1", "QUJD+/-_="},
 		{"no id", "one of our own is not sent", "", "", "f#3", "", ""},
-		{"signed without id", "", "", "QUJD", "f#3!QUJD", "", "QUJD"},
+		{"signed without id", "an id of ours never goes to the API", "", "QUJD", "f#3!QUJD", "", "QUJD"},
 		{"a mark in the id", "what follows is no signature", "c!a b", "", "c!a b", "c!a b", ""},
 		{"like our own", "but not of this function", "g#3", "", "g#3", "g#3", ""},
 	}

@@ -27,20 +27,20 @@ func TestBatchFails(t *testing.T) {
 		name, reason, file string
 		want               []fault
 	}{
-		{"no JSON", "", good + "\n{\"custom_id\":\n" + `nope`, []fault{{"invalid_json_line", "", 2}, {"invalid_json_line", "", 3}}},
+		{"no JSON", "each bad line is told by its number", good + "\n{\"custom_id\":\n" + `nope`, []fault{{"invalid_json_line", "", 2}, {"invalid_json_line", "", 3}}},
 		{"blank line in the middle", "a line is a request", good + "\n\n" + strings.Replace(good, `"1"`, `"2"`, 1), []fault{{"invalid_json_line", "", 2}}},
 		{"the same id twice", "answers could not be told apart", good + "\n" + good, []fault{{"duplicate_custom_id", "custom_id", 2}}},
-		{"no id", "", strings.Replace(good, `"custom_id":"1",`, "", 1), []fault{{"missing_required_parameter", "custom_id", 1}}},
+		{"no id", "answers could not be told apart", strings.Replace(good, `"custom_id":"1",`, "", 1), []fault{{"missing_required_parameter", "custom_id", 1}}},
 		{"an id that is a number", "it must be a text", strings.Replace(good, `"1"`, `1`, 1), []fault{{"invalid_json_line", "", 1}}},
-		{"an empty id", "", strings.Replace(good, `"1"`, `""`, 1), []fault{{"missing_required_parameter", "custom_id", 1}}},
-		{"no method", "", strings.Replace(good, `"method":"POST",`, "", 1), []fault{{"missing_required_parameter", "method", 1}}},
-		{"another method", "", strings.Replace(good, "POST", "GET", 1), []fault{{"invalid_method", "method", 1}}},
-		{"no url", "", strings.Replace(good, `"url":"/v1/chat/completions",`, "", 1), []fault{{"missing_required_parameter", "url", 1}}},
+		{"an empty id", "answers could not be told apart", strings.Replace(good, `"1"`, `""`, 1), []fault{{"missing_required_parameter", "custom_id", 1}}},
+		{"no method", "the API asks for it", strings.Replace(good, `"method":"POST",`, "", 1), []fault{{"missing_required_parameter", "method", 1}}},
+		{"another method", "the API takes POST only", strings.Replace(good, "POST", "GET", 1), []fault{{"invalid_method", "method", 1}}},
+		{"no url", "the API asks for it", strings.Replace(good, `"url":"/v1/chat/completions",`, "", 1), []fault{{"missing_required_parameter", "url", 1}}},
 		{"another url", "a batch has one endpoint", strings.Replace(good, "/v1/chat", "/chat", 1), []fault{{"url_mismatch", "url", 1}}},
-		{"no body", "", strings.Replace(good, `"body"`, `"bodi"`, 1), []fault{{"missing_required_parameter", "body", 1}}},
-		{"a body that is no object", "", `{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":[1]}`, []fault{{"invalid_request", "body", 1}}},
+		{"no body", "there is nothing to answer", strings.Replace(good, `"body"`, `"bodi"`, 1), []fault{{"missing_required_parameter", "body", 1}}},
+		{"a body that is no object", "there is nothing to answer", `{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":[1]}`, []fault{{"invalid_request", "body", 1}}},
 		{"another model", "a batch has one model", good + "\n" + strings.NewReplacer(`"1"`, `"2"`, `"m"`, `"n"`).Replace(good), []fault{{"model_mismatch", "body.model", 2}}},
-		{"nothing but white space", "", " \n\n", []fault{{"empty_file", "", 0}}},
+		{"nothing but white space", "a file of blank lines is empty", " \n\n", []fault{{"empty_file", "", 0}}},
 		{"too many", "the test's limit is 3", strings.Repeat(good+"\n", 4), []fault{{"too_many_tasks", "", 0}}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -216,7 +216,7 @@ func TestBilling(t *testing.T) {
 	}{
 		{"reset", "two tokens had gone out", llmtest.FaultResetMidway, true, 2, 2},
 		{"not billed", "the provider is kind", llmtest.FaultResetMidway, false, 0, 0},
-		{"truncated", "", llmtest.FaultTruncated, true, 2, 2},
+		{"truncated", "a clean end in the middle is billed like a broken one", llmtest.FaultTruncated, true, 2, 2},
 		{"hang", "until the caller gave up", llmtest.FaultHangMidway, true, 2, 2},
 		{"no usage", "whole, but not told", llmtest.FaultNoUsage, false, 4, 4},
 		{"whole", "and told", llmtest.FaultNoDone, false, 4, 0},

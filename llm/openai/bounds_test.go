@@ -46,7 +46,7 @@ func TestBrokenConnections(t *testing.T) {
 		{"upgrade", "no context would end such a body", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", brokenconn.Hang, false, llm.KindBadResponse, ""},
 		{"refusal cut", "it is one all the same", refused, brokenconn.HangUp, false, llm.KindRateLimit, ""},
 		{"refusal reset", "it is one all the same", refused, brokenconn.Reset, true, llm.KindRateLimit, ""},
-		{"reset in an answer", "", good + a, brokenconn.Reset, true, llm.KindConnection, "18"},
+		{"reset in an answer", "what came is kept, but it is no whole answer", good + a, brokenconn.Reset, true, llm.KindConnection, "18"},
 		{"reset behind the reason", "the answer was whole", good + a + stop, brokenconn.Reset, true, "", "18"},
 		{"hang behind DONE", "nothing comes after it", good + a + stop + llmtest.Done, brokenconn.Hang, true, "", "18"},
 	}

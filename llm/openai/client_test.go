@@ -113,10 +113,10 @@ func TestRequestBody(t *testing.T) {
 			r.Tools, r.Thinking = []llm.Tool{{Name: "f", Parameters: json.RawMessage(`{}`)}}, &llm.Thinking{Off: true}
 		}, "tools", `[{"type":"function","function":{"name":"f","parameters":{}}}]`},
 		{"model", "the server's name for it", openai.Config{Model: "gpt-6-astra"}, nil, "model", `"gpt-6-astra"`},
-		{"stop", "", openai.Config{}, func(r *llm.Request) { r.Stop = []string{"\n\n"} }, "stop", `["\n\n"]`},
+		{"stop", "a text of white space is one", openai.Config{}, func(r *llm.Request) { r.Stop = []string{"\n\n"} }, "stop", `["\n\n"]`},
 		{"effort", "the provider's word", openai.Config{}, func(r *llm.Request) { r.Thinking = &llm.Thinking{Level: "low"} }, "reasoning_effort", `"low"`},
-		{"thinking off", "", openai.Config{}, func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, "reasoning_effort", `"none"`},
-		{"extra of the client", "", openai.Config{Extra: map[string]json.RawMessage{"top_k": json.RawMessage("20")}}, nil, "top_k", "20"},
+		{"thinking off", "the dialect's own word for it", openai.Config{}, func(r *llm.Request) { r.Thinking = &llm.Thinking{Off: true} }, "reasoning_effort", `"none"`},
+		{"extra of the client", "fields that llm.Request does not have", openai.Config{Extra: map[string]json.RawMessage{"top_k": json.RawMessage("20")}}, nil, "top_k", "20"},
 		{"extra of the request", "it wins", openai.Config{Extra: map[string]json.RawMessage{"top_k": json.RawMessage("20")}}, func(r *llm.Request) { r.Extra = map[string]json.RawMessage{"top_k": json.RawMessage("1")} }, "top_k", "1"},
 		{"extra removes", "null removes what the client would send", openai.Config{}, func(r *llm.Request) {
 			r.Temperature, r.Extra = new(0.5), map[string]json.RawMessage{"temperature": json.RawMessage("null")}
@@ -125,17 +125,17 @@ func TestRequestBody(t *testing.T) {
 		{"schema", "passed as it is", openai.Config{}, func(r *llm.Request) {
 			r.Schema = &llm.Schema{Name: "v", JSON: json.RawMessage(`{"type":"object","x":1.0}`), Strict: true}
 		}, "response_format", `{"type":"json_schema","json_schema":{"name":"v","schema":{"type":"object","x":1.0},"strict":true}}`},
-		{"tools", "", openai.Config{}, func(r *llm.Request) {
+		{"tools", "a tool without parameters needs an object of none", openai.Config{}, func(r *llm.Request) {
 			r.Tools = []llm.Tool{{Name: "f", Parameters: json.RawMessage(`{"type":"object"}`)}}
 		}, "tools", `[{"type":"function","function":{"name":"f","parameters":{"type":"object"}}}]`},
 		{"tool choice", "a tool's name", openai.Config{}, func(r *llm.Request) { r.Tools, r.ToolChoice = []llm.Tool{{Name: "f"}}, "f" }, "tool_choice", `{"type":"function","function":{"name":"f"}}`},
-		{"tool choice word", "", openai.Config{}, func(r *llm.Request) { r.Tools, r.ToolChoice = []llm.Tool{{Name: "f"}}, "required" }, "tool_choice", `"required"`},
+		{"tool choice word", "a word is no tool's name", openai.Config{}, func(r *llm.Request) { r.Tools, r.ToolChoice = []llm.Tool{{Name: "f"}}, "required" }, "tool_choice", `"required"`},
 		{"empty content", "the SDK leaves it out, and servers refuse that", openai.Config{}, func(r *llm.Request) { r.Messages[0].Content = "" }, "messages", `[{"content":"","role":"user"}]`},
 		{"empty content of an assistant", "also beside others", openai.Config{}, func(r *llm.Request) {
 			r.Messages = []llm.Message{{Role: "user", Content: "q"}, {Role: "assistant", ToolCalls: []llm.ToolCall{{ID: "1", Name: "f", Arguments: "{}"}}}, {Role: "tool", ToolCallID: "1"}}
 		}, "messages", `[{"content":"q","role":"user"},{"content":"","role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"content":"","role":"tool","tool_call_id":"1"}]`},
 		{"developer elsewhere", "only OpenAI has that role", openai.Config{}, func(r *llm.Request) { r.Messages[0].Role = llm.RoleDeveloper }, "messages", `[{"role":"system","content":"q"}]`},
-		{"developer at OpenAI", "", openai.Config{BaseURL: "https://api.openai.com/v1"}, func(r *llm.Request) { r.Messages[0].Role = llm.RoleDeveloper }, "messages", `[{"role":"developer","content":"q"}]`},
+		{"developer at OpenAI", "only its own servers know the role", openai.Config{BaseURL: "https://api.openai.com/v1"}, func(r *llm.Request) { r.Messages[0].Role = llm.RoleDeveloper }, "messages", `[{"role":"developer","content":"q"}]`},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

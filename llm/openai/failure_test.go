@@ -27,8 +27,8 @@ func TestWrongBaseURL(t *testing.T) {
 		hint         bool
 	}{
 		{"no path", "a server of one's own", "http://127.0.0.1:8091", notFound, "http://127.0.0.1:8091/chat/completions", true},
-		{"slash", "", "http://127.0.0.1:8091/", notFound, "http://127.0.0.1:8091/", true},
-		{"other path", "", "http://127.0.0.1:8091/api", notFound, "http://127.0.0.1:8091/api/chat/completions", true},
+		{"slash", "the path is joined with one slash, and still not the API's", "http://127.0.0.1:8091/", notFound, "http://127.0.0.1:8091/", true},
+		{"other path", "any path but a version's may be wrong", "http://127.0.0.1:8091/api", notFound, "http://127.0.0.1:8091/api/chat/completions", true},
 		{"v1", "nothing to advise", "http://127.0.0.1:8091/v1", notFound, "http://127.0.0.1:8091/v1/chat/completions", false},
 		{"v1beta", "Gemini's", "http://127.0.0.1/v1beta/openai", notFound, "http://127.0.0.1/v1beta/openai/chat/completions", false},
 		{"no model", "the model is what was not found", "http://127.0.0.1:8091", llmtest.Status(404, `{"error":{"message":"no such model","code":"model_not_found"}}`), "", false},
@@ -72,12 +72,12 @@ func TestServersOwnWords(t *testing.T) {
 		kind         llm.ErrorKind
 	}{
 		{"error object", "llama-cpp-python answers 500 to a request that it cannot validate", llmtest.Status(500, `{"error":{"message":"`+words+`","type":"internal_server_error","param":null,"code":null}}`), words, llm.KindServer},
-		{"text", "", llmtest.Status(500, words), words[:300], llm.KindServer},
-		{"page", "", llmtest.HTML(500, "<p>"+words+"</p>"), words[:300], llm.KindServer},
+		{"text", "a body that is no JSON has words too", llmtest.Status(500, words), words[:300], llm.KindServer},
+		{"page", "what a page says to people is shown without its tags", llmtest.HTML(500, "<p>"+words+"</p>"), words[:300], llm.KindServer},
 		{"detail", "FastAPI says where", llmtest.Status(422, `{"detail":[{"type":"literal_error","loc":["body","response_format",0,"type"],"msg":"Input should be 'text'"},{"loc":["body"],"msg":"second"}]}`), "body.response_format.0.type: Input should be 'text'", llm.KindBadRequest},
-		{"detail without a place", "", llmtest.Status(422, `{"detail":[{"loc":[],"msg":"Input should be 'text'"}]}`), ": Input should be 'text'", llm.KindBadRequest},
+		{"detail without a place", "an empty place is no prefix", llmtest.Status(422, `{"detail":[{"loc":[],"msg":"Input should be 'text'"}]}`), ": Input should be 'text'", llm.KindBadRequest},
 		{"api_error", "a type that says less than the status does", llmtest.Status(401, `{"error":{"message":"who are you","type":"api_error"}}`), "who are you", llm.KindAuth},
-		{"api_error in a 200", "", llmtest.Status(200, `{"error":{"message":"m","type":"api_error"}}`), "m", llm.KindServer},
+		{"api_error in a 200", "where there is no status the type is all there is", llmtest.Status(200, `{"error":{"message":"m","type":"api_error"}}`), "m", llm.KindServer},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -174,7 +174,7 @@ func TestHostileAnswers(t *testing.T) {
 		{"1 MB of code", "the code is cut", llmtest.Status(400, `{"error":{"code":"`+name+`"}}`), llm.KindBadRequest, "", false},
 		{"1 MB before an error", "what it means is found behind a long answer", llmtest.Status(200, `{"choices":[{"message":{"content":"`+name+`"}}],"error":{"code":429,"message":"slow"}}`), llm.KindRateLimit, name, false},
 		{"invalid UTF-8", "it becomes U+FFFD, as in every JSON decoder of Go", llmtest.Status(200, "{\"choices\":[{\"message\":{\"content\":\"a\xffb\"},\"finish_reason\":\"stop\"}]}"), "", "a\uFFFDb", false},
-		{"invalid UTF-8 in an error", "", llmtest.Status(500, "{\"error\":\"a\xffb\"}"), llm.KindServer, "", false},
+		{"invalid UTF-8 in an error", "what is shown must be text", llmtest.Status(500, "{\"error\":\"a\xffb\"}"), llm.KindServer, "", false},
 		{"deep", "no stack overflow", llmtest.Status(200, strings.Repeat("[", 1<<20)), llm.KindBadResponse, "", false},
 		{"usage twice", "the last one counts", llmtest.Status(200, fmt.Sprintf(good, `{"prompt_tokens":1,"completion_tokens":1,"prompt_tokens":2}`)), "", "a", true},
 		{"usage negative", "unknown", llmtest.Status(200, fmt.Sprintf(good, `{"prompt_tokens":-1,"completion_tokens":1}`)), "", "a", false},

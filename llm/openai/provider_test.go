@@ -81,11 +81,11 @@ func TestOpenAIsKeyStaysHome(t *testing.T) {
 		refused      string // "" if the call is made
 	}{
 		{"OpenAI", "the default", openai.Config{}, "", true, ""},
-		{"OpenAI by name", "", openai.Config{BaseURL: "https://api.openai.com/v1"}, "", true, ""},
-		{"OpenAI in Europe", "", openai.Config{BaseURL: "https://eu.api.openai.com/v1"}, "", true, ""},
+		{"OpenAI by name", "the key is its own", openai.Config{BaseURL: "https://api.openai.com/v1"}, "", true, ""},
+		{"OpenAI in Europe", "the key is its own there too", openai.Config{BaseURL: "https://eu.api.openai.com/v1"}, "", true, ""},
 		{"like OpenAI", "another's host", openai.Config{BaseURL: "https://api.openai.com.example.com/v1"}, "", false, "api.openai.com.example.com"},
 		{"OPENAI_BASE_URL", "the two variables are one setting", openai.Config{}, "https://gateway.example.com/v1", true, ""},
-		{"OPENAI_BASE_URL, own key", "", openai.Config{KeyEnv: "UNSET"}, "https://gateway.example.com/v1", false, "UNSET"},
+		{"OPENAI_BASE_URL, own key", "the key that is named counts, not the default's", openai.Config{KeyEnv: "UNSET"}, "https://gateway.example.com/v1", false, "UNSET"},
 		{"another server", "it was sent before", openai.Config{BaseURL: "https://api.example.com/v1"}, "", false, "Config.KeyEnv"},
 		{"another server, said so", "the program says so", openai.Config{BaseURL: "https://api.example.com/v1", KeyEnv: openai.DefaultKeyEnv}, "", true, ""},
 		{"this machine", "none is asked for", openai.Config{BaseURL: "http://127.0.0.1:8000/v1"}, "", false, ""},

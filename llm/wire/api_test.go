@@ -261,7 +261,7 @@ func TestStreamEnds(t *testing.T) {
 	}{
 		{"responses incomplete", "cut at the limit: a whole stream of half an answer", "http://fake/v1/responses",
 			[]string{typed("response.incomplete", `,"response":{"object":"response","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"usage":{"input_tokens":7,"output_tokens":3}}`)}, llm.FinishLength, "", ""},
-		{"responses filtered", "", "http://fake/v1/responses",
+		{"responses filtered", "the reason stands in incomplete_details", "http://fake/v1/responses",
 			[]string{typed("response.incomplete", `,"response":{"object":"response","status":"incomplete","incomplete_details":{"reason":"content_filter"},"usage":{"input_tokens":7,"output_tokens":3}}`)}, llm.FinishContentFilter, "", ""},
 		{"responses failed", "with the error's code", "http://fake/v1/responses",
 			[]string{typed("response.failed", `,"response":{"object":"response","status":"failed","error":{"code":"rate_limit_exceeded","message":"slow down"},"usage":{"input_tokens":7,"output_tokens":3}}`)}, "", llm.KindRateLimit, "slow down"},
@@ -269,7 +269,7 @@ func TestStreamEnds(t *testing.T) {
 			[]string{typed("error", `,"code":"server_error","message":"sorry"`)}, "", llm.KindServer, "sorry"},
 		{"Anthropic overloaded", "in the middle of an answer", "http://fake/v1/messages",
 			[]string{apis[2].head[0], apis[2].tokens[1], event("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)}, "", llm.KindServer, "Overloaded"},
-		{"Anthropic length", "", "http://fake/v1/messages",
+		{"Anthropic length", "the reason stands in message_delta", "http://fake/v1/messages",
 			[]string{apis[2].head[0], typed("message_delta", `,"delta":{"stop_reason":"max_tokens"},"usage":{"output_tokens":3}`), typed("message_stop", "")}, llm.FinishLength, "", ""},
 		{"Gemini blocked", "C09: the prompt is counted, the answer whole", apis[3].url,
 			[]string{event("", `{"promptFeedback":{"blockReason":"SAFETY"},"usageMetadata":{"promptTokenCount":7}}`)}, llm.FinishContentFilter, "", ""},

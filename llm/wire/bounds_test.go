@@ -253,16 +253,16 @@ func TestNoAnswer(t *testing.T) {
 		kind             llm.ErrorKind
 	}{
 		{"empty", "an SDK may take it for an empty answer", chatURL, "application/json", " \n", llm.KindBadResponse},
-		{"no JSON", "", chatURL, "application/json", "upstream said no", llm.KindBadResponse},
+		{"no JSON", "a proxy's words are no answer", chatURL, "application/json", "upstream said no", llm.KindBadResponse},
 		{"page", "a gateway's", chatURL, "text/html", "<h1>no</h1>", llm.KindBadResponse},
 		{"JSON", "other APIs have other fields", chatURL, "application/json", `{"embeddings":[]}`, ""},
 		{"another service", "it may answer what it likes", "http://fake/search", "application/json", "", "none"},
-		{"events as a text", "", chatURL, "text/plain", llmtest.Text("a") + llmtest.Finish("stop"), ""},
-		{"events as a text, cut", "", chatURL, "text/plain", llmtest.Text("a"), llm.KindIncomplete},
-		{"events behind white space", "", chatURL, "text/plain", "\n" + llmtest.Text("a") + llmtest.Finish("stop"), ""},
-		{"events behind white space, cut", "", chatURL, "text/plain", "\n" + llmtest.Text("a"), llm.KindIncomplete},
-		{"Gemini's events as a text", "", gemini, "text/plain", llmtest.GeminiText("a") + llmtest.GeminiFinish("STOP"), ""},
-		{"Gemini's events as a text, cut", "", gemini, "text/plain", llmtest.GeminiText("a"), llm.KindIncomplete},
+		{"events as a text", "a proxy renames a stream", chatURL, "text/plain", llmtest.Text("a") + llmtest.Finish("stop"), ""},
+		{"events as a text, cut", "its end counts all the same", chatURL, "text/plain", llmtest.Text("a"), llm.KindIncomplete},
+		{"events behind white space", "its beginning is looked for behind it", chatURL, "text/plain", "\n" + llmtest.Text("a") + llmtest.Finish("stop"), ""},
+		{"events behind white space, cut", "its end counts all the same", chatURL, "text/plain", "\n" + llmtest.Text("a"), llm.KindIncomplete},
+		{"Gemini's events as a text", "a proxy renames a stream", gemini, "text/plain", llmtest.GeminiText("a") + llmtest.GeminiFinish("STOP"), ""},
+		{"Gemini's events as a text, cut", "its end counts all the same", gemini, "text/plain", llmtest.GeminiText("a"), llm.KindIncomplete},
 	}
 	for _, r := range rows {
 		for _, piece := range []int{max(len(r.body), 1), 1} {

@@ -21,14 +21,14 @@ func TestReadCost(t *testing.T) {
 		{"zero", "a free model's cost is known", `{"cost":0}`, "0"},
 		{"text", "some servers quote it", `{"cost":"0.5"}`, "0.5"},
 		{"absent", "unknown is not zero", `{"prompt_tokens":1}`, ""},
-		{"null", "", `{"cost":null}`, ""},
+		{"null", "not reported is not free", `{"cost":null}`, ""},
 		{"negative", "nobody is paid for asking", `{"cost":-1}`, ""},
 		{"absurd", "its digits would fill the memory", `{"cost":1e999999999}`, ""},
-		{"endless", "", `{"cost":0.` + strings.Repeat("1", 1<<20) + `}`, ""},
+		{"endless", "a megabyte of digits is no cost", `{"cost":0.` + strings.Repeat("1", 1<<20) + `}`, ""},
 		{"object", "details, not a number", `{"cost":{"usd":1}}`, ""},
-		{"no number", "", `{"cost":"free"}`, ""},
-		{"no object", "", `[1]`, ""},
-		{"nothing", "", ``, ""},
+		{"no number", "a word is no cost", `{"cost":"free"}`, ""},
+		{"no object", "usage of another form has none", `[1]`, ""},
+		{"nothing", "not reported is not free", ``, ""},
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			assert.Equal(t, r.want, wire.ReadCost(json.RawMessage(r.usage)), r.reason)
@@ -54,7 +54,7 @@ func TestLoggedCost(t *testing.T) {
 		pieces       []string // none: one JSON body
 		want         string
 	}{
-		{"body", "", nil, "0.00014"},
+		{"body", "an answer that did not come as a stream", nil, "0.00014"},
 		{"stream", "it stands in the last chunk", stream(`,"cost":0.00014`), "0.00014"},
 		{"cumulative", "counted once: the last one is the call's", stream(`,"cost":0.0001`, `,"cost":0.00014`), "0.00014"},
 		{"last lacks it", "an earlier one then stays, as with tokens", stream(`,"cost":0.00014`, ``), "0.00014"},

@@ -263,13 +263,13 @@ func TestRawServers(t *testing.T) {
 		warn         string
 		fails        bool
 	}{
-		{"plain", "", "", "HTTP/1.1 200 OK\r\n" + full, true, "", false},
+		{"plain", "the test's own server works", "", "HTTP/1.1 200 OK\r\n" + full, true, "", false},
 		{"1xx", "informational answers come before", "", "HTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n" + full, true, "", false},
 		{"trailers", "chunked, with a trailer", "", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nTrailer: X-T\r\n\r\n" + fmt.Sprintf("%x\r\n%s\r\n0\r\nX-T: 1\r\n\r\n", len(goodAnswer), goodAnswer), true, "", false},
 		{"gzip unasked by the SDK", "net/http asks for it and unpacks it", "", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(zip.Len()) + "\r\n\r\n" + zip.String(), true, "", false},
 		{"gzip asked by the SDK", "said, not silent", "gzip", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(zip.Len()) + "\r\n\r\n" + zip.String(), false, "content encoding", false},
 		{"endless headers", "net/http stops it", "", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X-Junk: "+strings.Repeat("j", 1000)+"\r\n", 11000), false, "", true},
-		{"no HTTP", "", "", "SSH-2.0-OpenSSH\r\n", false, "", true},
+		{"no HTTP", "another protocol's greeting is no answer", "", "SSH-2.0-OpenSSH\r\n", false, "", true},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

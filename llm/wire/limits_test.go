@@ -84,7 +84,7 @@ func TestRateLimits(t *testing.T) {
 			X-RateLimit-Remaining: 0
 			X-RateLimit-Reset: %d`, now.Add(90*time.Second).UnixMilli()),
 			window(50, 0, 90*time.Second), llm.Window{}},
-		{"epoch seconds", "", fmt.Sprintf("x-ratelimit-reset-requests: %d\nx-ratelimit-remaining-requests: 0", now.Add(90*time.Second).Unix()),
+		{"epoch seconds", "a moment, not a wait", fmt.Sprintf("x-ratelimit-reset-requests: %d\nx-ratelimit-remaining-requests: 0", now.Add(90*time.Second).Unix()),
 			window(-1, 0, 90*time.Second), llm.Window{}},
 		{"gone by", "a moment gone by is now, not never", fmt.Sprintf("x-ratelimit-reset-requests: %d", now.Add(-time.Hour).Unix()),
 			window(-1, -1, 0), llm.Window{}},

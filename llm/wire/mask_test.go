@@ -158,14 +158,14 @@ func TestSecretsOfOneHeader(t *testing.T) {
 		{"space", "a part of the key", "X-Api-Key", "topsecret and the rest", []string{"topsecret and the rest", "and the rest"}},
 		{"space at the end", "what is behind it is no secret by itself", "X-Api-Key", "topsecret xy", []string{"topsecret xy"}},
 		{"scheme", "no part of the key", "Authorization", "Bearer topsecret", []string{"topsecret"}},
-		{"key of words", "", "Authorization", "Bearer topsecret xy", []string{"topsecret xy"}},
-		{"no scheme", "", "Authorization", "topsecret xy", []string{"topsecret xy"}},
+		{"key of words", "what stands behind the scheme is all of the key", "Authorization", "Bearer topsecret xy", []string{"topsecret xy"}},
+		{"no scheme", "a word in front of it is none", "Authorization", "topsecret xy", []string{"topsecret xy"}},
 		{"scheme in a key's header", "gateways want it", "X-Acme-Token", "token topsecret", []string{"topsecret"}},
-		{"gateway", "", "Cf-Aig-Authorization", "Bearer topsecret", []string{"topsecret"}},
-		{"observer", "", "Helicone-Auth", "Bearer topsecret", []string{"topsecret"}},
+		{"gateway", "names that gateways invent", "Cf-Aig-Authorization", "Bearer topsecret", []string{"topsecret"}},
+		{"observer", "names that gateways invent", "Helicone-Auth", "Bearer topsecret", []string{"topsecret"}},
 		{"cookie", "its value stands alone elsewhere", "Cookie", "a=1; session=topsecret", []string{"a=1; session=topsecret", "topsecret"}},
 		{"spaces around", "nobody sends them back", "Api-Key", "  topsecret ", []string{"topsecret"}},
-		{"no key", "", "Idempotency-Key", "harmless-value", nil},
+		{"no key", "a header that looks like one is left readable", "Idempotency-Key", "harmless-value", nil},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

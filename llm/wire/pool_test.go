@@ -66,16 +66,16 @@ func TestTrap15PoolIsSizedToTheParallelism(t *testing.T) {
 		warnings     []string // parts of them
 	}{
 		{"the zero Transport", "its shared pool keeps 1,024", wire.Transport{}, 250, nil},
-		{"a pointer", "", &wire.Transport{}, 1024, nil},
+		{"a pointer", "of a type whose settings are known to be enough", &wire.Transport{}, 1024, nil},
 		{"more than the shared pool", "told, not silent", wire.Transport{}, 2000, []string{"keeps 1024 idle connections to a host (MaxIdleConnsPerHost is 1024), fewer than the 2000 calls in flight"}},
-		{"a pool", "", wire.NewPool(250), 250, nil},
+		{"a pool", "it fits what it was made for", wire.NewPool(250), 250, nil},
 		{"http.Client's own", "2 a host", nil, 250, []string{"keeps 2 idle connections to a host (MaxIdleConnsPerHost is 0), fewer than the 250"}},
 		{"a user's own", "2 a host", &http.Transport{}, 250, []string{"keeps 2 idle"}},
 		{"under wire", "found through it", wire.Transport{Base: wire.Transport{Base: &http.Transport{}}}, 250, []string{"wire.NewPool(250) makes a fitting one"}},
 		{"few calls", "2 are enough", &http.Transport{}, 2, nil},
-		{"in all", "", &http.Transport{MaxIdleConnsPerHost: 250, MaxIdleConns: 100}, 250, []string{"keeps 100 idle connections in all (MaxIdleConns)"}},
+		{"in all", "fewer in all than for the one host", &http.Transport{MaxIdleConnsPerHost: 250, MaxIdleConns: 100}, 250, []string{"keeps 100 idle connections in all (MaxIdleConns)"}},
 		{"limited", "both are told", &http.Transport{MaxConnsPerHost: 10}, 250, []string{"keeps 2 idle", "opens at most 10 connections to a host (MaxConnsPerHost)"}},
-		{"none kept", "", &http.Transport{DisableKeepAlives: true}, 250, []string{"DisableKeepAlives"}},
+		{"none kept", "every call would dial", &http.Transport{DisableKeepAlives: true}, 250, []string{"DisableKeepAlives"}},
 		{"unknown", "not judged", roundTrip(nil), 250, nil},
 	}
 	for _, r := range rows {

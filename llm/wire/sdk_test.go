@@ -258,19 +258,19 @@ func TestForeignErrors(t *testing.T) {
 		wait         time.Duration // -1: not stated
 	}{
 		{"L01", "no rate limit, whatever the status", llmtest.Status(429, quota), llm.Error{Kind: llm.KindBalance, Status: 429, Code: "insufficient_quota", Message: "You exceeded your current quota for key [masked]"}, -1},
-		{"L10", "", llmtest.Status(429, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`,
+		{"L10", "the limits of the header are kept beside the wait", llmtest.Status(429, `{"error":{"message":"slow down","code":"rate_limit_exceeded"}}`,
 			"x-ratelimit-remaining-requests", "99", "x-ratelimit-reset-requests", "8ms", "x-ratelimit-remaining-tokens", "0", "x-ratelimit-reset-tokens", "6m0s"),
 			llm.Error{Kind: llm.KindRateLimit, Status: 429, Code: "rate_limit_exceeded", Message: "slow down",
 				RateLimit: &llm.RateLimit{Requests: window(-1, 99, 8*time.Millisecond), Tokens: window(-1, 0, 6*time.Minute)}}, 6 * time.Minute},
-		{"L07", "", llmtest.Status(429, fmt.Sprintf(retryInfo, "Quota exceeded", `"38s"`)), llm.Error{Kind: llm.KindRateLimit, Status: 429, Code: "RESOURCE_EXHAUSTED", Message: "Quota exceeded"}, 38 * time.Second},
+		{"L07", "the wait is in the body only", llmtest.Status(429, fmt.Sprintf(retryInfo, "Quota exceeded", `"38s"`)), llm.Error{Kind: llm.KindRateLimit, Status: 429, Code: "RESOURCE_EXHAUSTED", Message: "Quota exceeded"}, 38 * time.Second},
 		{"502 HTML", "C08", llmtest.HTML(502, "<html><h1>502 Bad Gateway</h1></html>"), llm.Error{Kind: llm.KindServer, Status: 502}, -1},
-		{"plain text", "", llmtest.Status(503, "overloaded, retry after 5 seconds", "Content-Type", "text/plain"), llm.Error{Kind: llm.KindServer, Status: 503, Message: "overloaded, retry after 5 seconds"}, 5 * time.Second},
+		{"plain text", "words that are no JSON are shown", llmtest.Status(503, "overloaded, retry after 5 seconds", "Content-Type", "text/plain"), llm.Error{Kind: llm.KindServer, Status: 503, Message: "overloaded, retry after 5 seconds"}, 5 * time.Second},
 		{"200 HTML", "a gateway's page is no answer", llmtest.HTML(200, "<html>blocked</html>"), llm.Error{Kind: llm.KindBadResponse, Status: 200, Message: "the answer is a page of HTML"}, -1},
-		{"T14 error in a 200", "", llmtest.Status(200, `{"error":{"message":"try again in 2s","code":429}}`), llm.Error{Kind: llm.KindRateLimit, Status: 200, Message: "try again in 2s"}, 2 * time.Second},
-		{"cut JSON", "", llmtest.Status(200, `{"choices":[{"message":{"content":"ha`), llm.Error{Kind: llm.KindIncomplete, Status: 200}, -1},
+		{"T14 error in a 200", "its own status says what it is", llmtest.Status(200, `{"error":{"message":"try again in 2s","code":429}}`), llm.Error{Kind: llm.KindRateLimit, Status: 200, Message: "try again in 2s"}, 2 * time.Second},
+		{"cut JSON", "half an answer is none", llmtest.Status(200, `{"choices":[{"message":{"content":"ha`), llm.Error{Kind: llm.KindIncomplete, Status: 200}, -1},
 		{"huge", "bounded", llmtest.Status(400, `{"error":{"message":"`+strings.Repeat("x", 1<<20)+`"}}`), llm.Error{Kind: llm.KindBadRequest, Status: 400}, -1},
 		{"long", "cut", llmtest.Status(400, `{"error":{"message":"`+strings.Repeat("é", 1<<10)+`"}}`), llm.Error{Kind: llm.KindBadRequest, Status: 400, Message: strings.Repeat("é", 300) + "… (2048 bytes)"}, -1},
-		{"empty", "", llmtest.Status(500, ""), llm.Error{Kind: llm.KindServer, Status: 500}, -1},
+		{"empty", "the status is all there is", llmtest.Status(500, ""), llm.Error{Kind: llm.KindServer, Status: 500}, -1},
 	}
 	for _, r := range rows {
 		for _, read := range []bool{true, false} {

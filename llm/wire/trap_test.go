@@ -36,11 +36,11 @@ func TestTrap04FailedCallsKeepTheirTokens(t *testing.T) {
 			}, ""},
 		{"an error that bills", "some gateways send usage with it",
 			llmtest.Status(500, `{"error":{"message":"failed after generating"},"usage":{"prompt_tokens":7,"completion_tokens":3}}`), askOnce, llm.KindServer},
-		{"an error in a 200", "", llmtest.Status(200, `{"error":{"message":"upstream"},"usage":{"prompt_tokens":7,"completion_tokens":3}}`), askOnce, llm.KindServer},
-		{"a stream that breaks after its usage", "", llmtest.Reset(llmtest.Text("a"), usage), askOnce, llm.KindIncomplete},
-		{"a stream that ends in an error", "", llmtest.Stream(llmtest.Text("a"), usage, event("", `{"error":{"message":"x","code":503}}`)), askOnce, llm.KindServer},
-		{"an answer that nobody reads", "", llmtest.Status(200, `{"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`), closeUnread, ""},
-		{"a stream that nobody reads", "", llmtest.Stream(llmtest.Text("a"), llmtest.Finish("stop"), usage, llmtest.Done), closeUnread, ""},
+		{"an error in a 200", "it was billed all the same", llmtest.Status(200, `{"error":{"message":"upstream"},"usage":{"prompt_tokens":7,"completion_tokens":3}}`), askOnce, llm.KindServer},
+		{"a stream that breaks after its usage", "it was billed all the same", llmtest.Reset(llmtest.Text("a"), usage), askOnce, llm.KindIncomplete},
+		{"a stream that ends in an error", "it was billed all the same", llmtest.Stream(llmtest.Text("a"), usage, event("", `{"error":{"message":"x","code":503}}`)), askOnce, llm.KindServer},
+		{"an answer that nobody reads", "it was billed all the same", llmtest.Status(200, `{"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`), closeUnread, ""},
+		{"a stream that nobody reads", "it was billed all the same", llmtest.Stream(llmtest.Text("a"), llmtest.Finish("stop"), usage, llmtest.Done), closeUnread, ""},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
@@ -86,13 +86,13 @@ func TestTrap05UnknownUsageIsNotZero(t *testing.T) {
 		stream       bool
 	}{
 		{"timed out", "billed for all we know", llmtest.Hang, false},
-		{"503", "", llmtest.Status(503, `{"error":{"message":"busy"}}`), false},
-		{"reset", "", llmtest.Reset(), false},
-		{"no usage", "", llmtest.Status(200, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), false},
-		{"usage null", "", llmtest.Status(200, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":null}`), false},
+		{"503", "no answer, no usage", llmtest.Status(503, `{"error":{"message":"busy"}}`), false},
+		{"reset", "billed for all we know", llmtest.Reset(), false},
+		{"no usage", "not reported is not zero", llmtest.Status(200, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}]}`), false},
+		{"usage null", "not reported is not zero", llmtest.Status(200, `{"choices":[{"message":{"content":"x"},"finish_reason":"stop"}],"usage":null}`), false},
 		{"a stream without usage", "nobody asked for it", llmtest.Stream(llmtest.Text("a"), llmtest.Finish("stop"), llmtest.Done), true},
 		{"a cut stream", "not estimated in silence", llmtest.Stream(llmtest.Text("a")), true},
-		{"unreadable", "", llmtest.Status(200, `{"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":"7","completion_tokens":3}}`), false},
+		{"unreadable", "a text is no count", llmtest.Status(200, `{"choices":[{"finish_reason":"stop"}],"usage":{"prompt_tokens":"7","completion_tokens":3}}`), false},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {

@@ -39,12 +39,12 @@ func TestValue(t *testing.T) {
 		value, events string
 		err           string
 	}{
-		{"object", "", client.Answer{Body: []byte(`{"a":1}`)}, `{"a":1}`, "", ""},
+		{"object", "the rows below are told from this one", client.Answer{Body: []byte(`{"a":1}`)}, `{"a":1}`, "", ""},
 		{"bytes behind it", "some servers put them there", client.Answer{Body: []byte(`{"a":1}` + "\n\x00junk")}, `{"a":1}`, "", ""},
 		{"byte order mark", "no part of JSON", client.Answer{Body: []byte("\xef\xbb\xbf [1]")}, `[1]`, "", ""},
-		{"empty", "", client.Answer{Body: []byte(" \n")}, "", "", "the body is empty"},
+		{"empty", "white space is no answer", client.Answer{Body: []byte(" \n")}, "", "", "the body is empty"},
 		{"half", "the rest did not come", client.Answer{Body: []byte(`{"a":`)}, "", "", io.ErrUnexpectedEOF.Error()},
-		{"page", "", client.Answer{Body: []byte("<h1>")}, "", "", "the body is not JSON"},
+		{"page", "a page is no JSON", client.Answer{Body: []byte("<h1>")}, "", "", "the body is not JSON"},
 		{"events", "sent as something else", client.Answer{Body: []byte("\n: hi\ndata: {}\n\n")}, "", ": hi\ndata: {}", ""},
 		{"refused", "whatever the body is", client.Answer{Status: 500, Body: []byte("{}")}, "", "", "the server refused"},
 		{"too long", "a part of a value is none", client.Answer{Body: []byte("{}"), Cut: true}, "", "", client.ErrTooLong.Error()},
@@ -72,7 +72,7 @@ func TestCheckRedirect(t *testing.T) {
 		hops                           int
 		follow                         bool
 	}{
-		{"another path", "", "POST", "https://a.example/v1", "https://a.example/v2", 1, true},
+		{"another path", "the same host may have moved it", "POST", "https://a.example/v1", "https://a.example/v2", 1, true},
 		{"another port", "is another server", "POST", "http://a.example:8000/v1", "http://a.example:8001/v1", 1, false},
 		{"no port", "is another one too", "POST", "http://a.example:8000/v1", "http://a.example/v1", 1, false},
 		{"to https at another port", "its name is proven", "POST", "http://a.example:8000/v1", "https://a.example/v1", 1, true},
@@ -129,10 +129,10 @@ func TestDescribeShowsNoKey(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	rows := []struct{ name, reason, in, want string }{
-		{"short", "", "abcd", "abcd"},
-		{"long", "", "abcde", "abcd…"},
+		{"short", "the bound itself is allowed", "abcd", "abcd"},
+		{"long", "a mark says that there was more", "abcde", "abcd…"},
 		{"between characters", "no half of one", "abcé", "abc…"},
-		{"no text", "", "a\xff", "a\uFFFD"},
+		{"no text", "what is shown must be text", "a\xff", "a\uFFFD"},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) { assert.Equal(t, r.want, client.Cut(r.in, 4), r.reason) })
@@ -185,8 +185,8 @@ func TestFailure(t *testing.T) {
 		{"unsent", "the SDK refused it", nil, client.Answer{}, errors.New("odd"), llm.KindBadRequest, "odd"},
 		{"incomplete", "an answer had begun", nil, came, io.ErrUnexpectedEOF, llm.KindIncomplete, "unexpected EOF"},
 		{"hung up", "no answer had begun", nil, called, io.ErrUnexpectedEOF, llm.KindConnection, "unexpected EOF"},
-		{"too long", "", nil, came, client.ErrTooLong, llm.KindBadResponse, "64 MiB"},
-		{"event too long", "", nil, came, wire.ErrEventTooLong, llm.KindBadResponse, ""},
+		{"too long", "another try would be as long", nil, came, client.ErrTooLong, llm.KindBadResponse, "64 MiB"},
+		{"event too long", "another try would be as long", nil, came, wire.ErrEventTooLong, llm.KindBadResponse, ""},
 		{"no server", "with a hint", nil, called, &net.OpError{Err: syscall.ECONNREFUSED}, llm.KindConnection, "no server listens there"},
 		{"no host", "with a hint", nil, called, &net.DNSError{IsNotFound: true}, llm.KindConnection, "no such host: check BaseURL"},
 		{"key", "not in the cause either", nil, called, errors.New("no " + secret), llm.KindConnection, "no [masked]"},

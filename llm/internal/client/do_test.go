@@ -72,12 +72,12 @@ func TestDo(t *testing.T) {
 		{"refusal in bad chunks", "the status says what it is", "HTTP/1.1 403 Forbidden\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", hangUp, false, 403, false, "", false},
 		{"answer cut", "half of it is none", ok + "Content-Length: 99\r\n\r\n{", hangUp, false, 200, false, "{", true},
 		{"events as text", "it is what it looks like", ok + plain + "data: {}\n\n", hangUp, true, 200, true, "data: {}\n\n", false},
-		{"events behind a comment", "", ok + plain + ":\n\ndata: {}\n\n", hangUp, true, 200, true, ":\n\ndata: {}\n\n", false},
-		{"events behind a byte order mark", "", ok + plain + "\xef\xbb\xbfdata: {}\n\n", hangUp, true, 200, true, "\xef\xbb\xbfdata: {}\n\n", false},
+		{"events behind a comment", "a stream may begin with a keep-alive", ok + plain + ":\n\ndata: {}\n\n", hangUp, true, 200, true, ":\n\ndata: {}\n\n", false},
+		{"events behind a byte order mark", "it is no part of the first field", ok + plain + "\xef\xbb\xbfdata: {}\n\n", hangUp, true, 200, true, "\xef\xbb\xbfdata: {}\n\n", false},
 		{"events that nobody asked for", "are read whole", ok + plain + "data: {}\n\n", hangUp, false, 200, false, "data: {}\n\n", false},
 		{"a short text", "is no stream", ok + plain + "data", hangUp, true, 200, false, "data", false},
-		{"nothing", "", ok + plain, hangUp, true, 200, false, "", false},
-		{"JSON", "", ok + plain + `{"a":1}`, hangUp, true, 200, false, `{"a":1}`, false},
+		{"nothing", "an end at once must not hang", ok + plain, hangUp, true, 200, false, "", false},
+		{"JSON", "what is peeked at is not lost", ok + plain + `{"a":1}`, hangUp, true, 200, false, `{"a":1}`, false},
 		{"a refused stream", "its events are no answer", "HTTP/1.1 500 x\r\n" + plain + "data: {}\n\n", hangUp, true, 500, false, "data: {}\n\n", false},
 	}
 	for _, r := range rows {
@@ -124,12 +124,12 @@ func TestHeaderFault(t *testing.T) {
 		name, reason, header, value string
 		kind                        llm.ErrorKind
 	}{
-		{"good", "", "Authorization", "Bearer " + key, ""},
+		{"good", "the rows below are told from this one", "Authorization", "Bearer " + key, ""},
 		{"tab", "may stand in a header", "X-A", "a\tb", ""},
 		{"beyond ASCII", "net/http sends it", "Authorization", "Bearer " + key + "é", ""},
 		{"line end", "of the file that the key was read from", "Authorization", "Bearer " + key + "\n", llm.KindAuth},
-		{"carriage return", "", "X-Api-Key", key + "\r\n", llm.KindAuth},
-		{"NUL", "", "X-Api-Key", key + "\x00", llm.KindAuth},
+		{"carriage return", "the line end of a file of Windows", "X-Api-Key", key + "\r\n", llm.KindAuth},
+		{"NUL", "a character that no header may have", "X-Api-Key", key + "\x00", llm.KindAuth},
 		{"another header", "is no key", "X-Title", "a\nb", llm.KindBadRequest},
 	}
 	for _, r := range rows {
@@ -153,15 +153,15 @@ func TestBroke(t *testing.T) {
 		err          error
 		want         bool
 	}{
-		{"reset", "", t.Context(), &net.OpError{Op: "read", Err: errors.New("reset")}, true},
-		{"cut", "", t.Context(), io.ErrUnexpectedEOF, true},
+		{"reset", "the connection broke, not the answer", t.Context(), &net.OpError{Op: "read", Err: errors.New("reset")}, true},
+		{"cut", "the connection broke, not the answer", t.Context(), io.ErrUnexpectedEOF, true},
 		{"given up", "by the caller", over, io.ErrUnexpectedEOF, false},
 		{"time", "of the http.Client's own", t.Context(), context.DeadlineExceeded, false},
 		{"error object", "the server's word", t.Context(), &client.NoAnswer{Why: "x"}, false},
 		{"refused below", "by a cassette", t.Context(), &llm.Error{Kind: llm.KindBadRequest}, false},
-		{"too long", "", t.Context(), client.ErrTooLong, false},
-		{"event too long", "", t.Context(), wire.ErrEventTooLong, false},
-		{"nothing", "", t.Context(), nil, false},
+		{"too long", "the answer is at fault", t.Context(), client.ErrTooLong, false},
+		{"event too long", "the answer is at fault", t.Context(), wire.ErrEventTooLong, false},
+		{"nothing", "no error is no trouble", t.Context(), nil, false},
 	}
 	for _, r := range rows {
 		assert.Equal(t, r.want, client.Broke(r.ctx, r.err), "%s: %s", r.name, r.reason)

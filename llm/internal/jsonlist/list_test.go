@@ -23,13 +23,13 @@ func TestList(t *testing.T) {
 		name, reason, in string
 		want             int // elements; -1 for an error
 	}{
-		{"empty", "", `[]`, 0},
+		{"empty", "a list of none is one", `[]`, 0},
 		{"null", "none", `null`, 0},
 		{"no array", "an odd type spoils itself only", `{"A":1}`, 0},
-		{"two", "", `[{"A":1},{"A":2}]`, 2},
+		{"two", "the usual list stays", `[{"A":1},{"A":2}]`, 2},
 		{"odd field", "as in any struct", `[{"A":"x","C":"c"},{}]`, 2},
-		{"most", "", many(jsonlist.Max, "{}"), jsonlist.Max},
-		{"one too many", "", many(jsonlist.Max+1, "{}"), -1},
+		{"most", "the bound itself is allowed", many(jsonlist.Max, "{}"), jsonlist.Max},
+		{"one too many", "one more is not", many(jsonlist.Max+1, "{}"), -1},
 		{"numbers", "two bytes an element", many(jsonlist.Max+1, "1"), -1},
 		{"commas inside", "of strings, objects and lists are none of the list's", many(3, `{"B":[`+strings.Repeat("1,", 20_000)+`1],"C":"\\\"`+strings.Repeat(",", 20_000)+`"}`), 3},
 	}

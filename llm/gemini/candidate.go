@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"encoding/json"
+	"errors"
 	"strconv"
 
 	"github.com/goevals/evals/llm"
@@ -73,7 +74,8 @@ func (a *answer) addCandidates(raw json.RawMessage, whole bool) (generated bool,
 
 // under is err with the path of the field that it is about.
 func under(err error, path string) error {
-	if odd, ok := err.(*client.Odd); ok { //nolint:errorlint // made here, and wrapped nowhere
+	var odd *client.Odd
+	if errors.As(err, &odd) {
 		return odd.Under(path)
 	}
 	return err

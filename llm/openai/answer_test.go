@@ -150,6 +150,7 @@ var rows = []row{
 	{"parts", "content as a list; thoughts apart", false, body(`{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Maybe 17?"}]},{"type":"text","text":"It is "},{"type":"text","text":"18."}]},"finish_reason":"stop"}]}`), "It is 18.", llm.FinishStop, "", ""},
 	{"one part", "content as an object", false, body(`{"choices":[{"message":{"content":{"type":"text","text":"18"}},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},
 	{"other parts", "what is no text is not left out in silence", false, body(`{"choices":[{"message":{"content":[{"type":"text","text":"18"},{"type":"image_url","image_url":{}}]},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", `"image_url"`},
+	{"refusal as a part", "an empty answer would be graded", false, body(`{"choices":[{"message":{"content":[{"type":"refusal","refusal":"I cannot."}]},"finish_reason":"stop"}]}`), "", llm.FinishRefusal, "", ""},
 	{"unknown reason", "kept as it came", false, body(`{"choices":[{"message":{"content":"18"},"finish_reason":"abort"}]}`), "18", "abort", "", ""},
 	{"several choices", "one is used, and it says so", false, body(`{"choices":[{"index":0,"message":{"content":"18"},"finish_reason":"stop"},{"index":1,"message":{"content":"19"},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", "several choices"},
 	{"odd fields", "an id that is a number, or created as a fraction, loses no answer", false, body(`{"id":7,"created":1.5,"choices":[{"message":{"content":"18","role":7},"finish_reason":"stop"}]}`), "18", llm.FinishStop, "", ""},

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -20,6 +21,7 @@ type choice struct {
 	Finish  json.RawMessage `json:"finish_reason"`
 	Error   json.RawMessage `json:"error"`                  // OpenRouter
 	Filter  json.RawMessage `json:"content_filter_results"` // Azure
+	Usage   json.RawMessage `json:"usage"`                  // Moonshot
 }
 
 // none reports whether a choice holds nothing: null, or an object of something
@@ -35,11 +37,13 @@ type message struct {
 	Refusal          json.RawMessage `json:"refusal"`
 	ToolCalls        json.RawMessage `json:"tool_calls"`
 	FunctionCall     json.RawMessage `json:"function_call"`
+	Audio            json.RawMessage `json:"audio"`
+	Images           json.RawMessage `json:"images"` // OpenRouter
 }
 
 // none reports whether a message is not there, or has no field that counts.
 func (m message) none() bool {
-	return m.Content == nil && m.Refusal == nil && m.ReasoningContent == nil && m.Reasoning == nil && m.ToolCalls == nil && m.FunctionCall == nil
+	return m.Content == nil && m.Refusal == nil && m.ReasoningContent == nil && m.Reasoning == nil && m.ToolCalls == nil && m.FunctionCall == nil && m.Audio == nil && m.Images == nil
 }
 
 // addChoices adds those of a body or chunk. The error is of a choice, or a field
@@ -74,7 +78,8 @@ func (a *answer) addChoices(raw json.RawMessage, whole bool) error {
 
 // under is err with the path of the field that it is about.
 func under(err error, path string) error {
-	if odd, ok := err.(*client.Odd); ok { //nolint:errorlint // made here, and wrapped nowhere
+	var odd *client.Odd
+	if errors.As(err, &odd) {
 		return odd.Under(path)
 	}
 	return err
@@ -89,6 +94,7 @@ func (a *answer) choice(c choice, whole bool) error {
 		return err
 	}
 	a.choices++
+	a.tally.add(c.Usage)
 	if hits := filterHits(c.Filter); hits != "" {
 		a.filtered = hits
 	}
@@ -98,7 +104,13 @@ func (a *answer) choice(c choice, whole bool) error {
 	if client.Nothing(c.Finish) {
 		return nil
 	}
+	var object struct {
+		Type string `json:"type"`
+	}
 	finish, err := client.Text("finish_reason", c.Finish)
+	if json.Unmarshal(c.Finish, &object) == nil && object.Type != "" {
+		finish, err = object.Type, nil // SGLang's own form
+	}
 	switch {
 	case err != nil:
 		return err
@@ -143,6 +155,7 @@ func (a *answer) message(m message) error {
 		return err
 	}
 	a.thoughts(m)
+	a.media(m)
 	if !client.Nothing(m.Refusal) {
 		refusal, err := client.Text("refusal", m.Refusal)
 		if err != nil {
@@ -166,6 +179,24 @@ func (a *answer) message(m message) error {
 	return under(a.call(piece{function: f}), "function_call")
 }
 
+// media adds what was spoken, and says what is no text.
+func (a *answer) media(m message) {
+	if !client.Nothing(m.Images) {
+		a.warn("the answer has images, which were left out")
+	}
+	if client.Nothing(m.Audio) {
+		return
+	}
+	var audio struct {
+		Transcript string `json:"transcript"`
+	}
+	_ = json.Unmarshal(m.Audio, &audio) // of a stream each piece has some of its fields
+	if plainText(m.Content) == "" {
+		a.text.WriteString(audio.Transcript)
+	}
+	a.warn("the answer is speech, of which the transcript was taken")
+}
+
 // thoughts adds a message's reasoning, a text or parts. The answer is whole
 // without it.
 func (a *answer) thoughts(m message) {
@@ -187,6 +218,7 @@ type part struct {
 	Type     string          `json:"type"`
 	Text     json.RawMessage `json:"text"`
 	Thinking json.RawMessage `json:"thinking"`
+	Refusal  string          `json:"refusal"`
 }
 
 // content is a text, or parts of which some are thoughts, or one part.
@@ -225,6 +257,8 @@ func (a *answer) part(raw json.RawMessage) error {
 	switch {
 	case p.Type == "thinking" || p.Type == "reasoning":
 		a.reasoning.WriteString(text + partsText(p.Thinking))
+	case p.Type == "refusal":
+		a.refusal.WriteString(p.Refusal)
 	case err != nil:
 		return err
 	case text == "" && p.Type != "" && p.Type != "text" && p.Type != "output_text":

@@ -80,28 +80,35 @@ func TestUsageOfProviders(t *testing.T) {
 	rows := []struct {
 		name, reason string
 		usage        []string // of a whole answer, or of each chunk of a stream
-		groq         bool
+		in           string   // the object that usage stands in, "" for the answer itself
 		want         llm.Usage
 		cost         string
 	}{
-		{"OpenAI", "details", []string{`{"prompt_tokens":2006,"completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920},"completion_tokens_details":{"reasoning_tokens":200}}`}, false, llm.Usage{Input: 2006, CachedInput: 1920, Output: 300, Reasoning: 200, Known: true}, ""},
-		{"DeepSeek", "a field of its own beside the details", []string{`{"prompt_tokens":100,"completion_tokens":9,"total_tokens":109,"prompt_cache_hit_tokens":64,"prompt_cache_miss_tokens":36}`}, false, llm.Usage{Input: 100, CachedInput: 64, Output: 9, Known: true}, ""},
-		{"OpenRouter", "with the cost", []string{`{"prompt_tokens":8,"completion_tokens":11,"total_tokens":19,"cost":0.00078,"completion_tokens_details":{"reasoning_tokens":4}}`}, false, llm.Usage{Input: 8, Output: 11, Reasoning: 4, Known: true}, "0.00078"},
-		{"Groq", "in x_groq", []string{`{"queue_time":0.1,"prompt_tokens":24,"completion_tokens":5,"total_tokens":29}`}, true, llm.Usage{Input: 24, Output: 5, Known: true}, ""},
-		{"Ollama", "no details", []string{`{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`}, false, llm.Usage{Input: 3, Output: 4, Known: true}, ""},
-		{"reasoning beside the completion", "its own total tells", []string{`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20}}`}, false, llm.Usage{Input: 10, Output: 25, Reasoning: 20, Known: true}, ""},
-		{"U06 cumulative", "the last one counts", []string{`{"prompt_tokens":10,"completion_tokens":1}`, `{"prompt_tokens":10,"completion_tokens":2}`, `{"prompt_tokens":10,"completion_tokens":3}`}, false, llm.Usage{Input: 10, Output: 3, Known: true}, ""},
-		{"U06 a field goes missing", "an earlier one counts then", []string{`{"prompt_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":4},"cost":0.1}`, `{"completion_tokens":3,"prompt_tokens_details":null}`}, false, llm.Usage{Input: 10, CachedInput: 4, Output: 3, Known: true}, "0.1"},
-		{"null until the end", "as OpenAI has it", []string{`null`, `null`, `{"prompt_tokens":10,"completion_tokens":3}`}, false, llm.Usage{Input: 10, Output: 3, Known: true}, ""},
-		{"none", "unknown is not zero", []string{`null`}, false, llm.Usage{}, ""},
+		{"OpenAI", "details", []string{`{"prompt_tokens":2006,"completion_tokens":300,"total_tokens":2306,"prompt_tokens_details":{"cached_tokens":1920},"completion_tokens_details":{"reasoning_tokens":200}}`}, "", llm.Usage{Input: 2006, CachedInput: 1920, Output: 300, Reasoning: 200, Known: true}, ""},
+		{"DeepSeek", "a field of its own beside the details", []string{`{"prompt_tokens":100,"completion_tokens":9,"total_tokens":109,"prompt_cache_hit_tokens":64,"prompt_cache_miss_tokens":36}`}, "", llm.Usage{Input: 100, CachedInput: 64, Output: 9, Known: true}, ""},
+		{"OpenRouter", "with the cost", []string{`{"prompt_tokens":8,"completion_tokens":11,"total_tokens":19,"cost":0.00078,"completion_tokens_details":{"reasoning_tokens":4}}`}, "", llm.Usage{Input: 8, Output: 11, Reasoning: 4, Known: true}, "0.00078"},
+		{"Groq", "in x_groq", []string{`{"queue_time":0.1,"prompt_tokens":24,"completion_tokens":5,"total_tokens":29}`}, "x_groq", llm.Usage{Input: 24, Output: 5, Known: true}, ""},
+		{"Moonshot", "in the choice", []string{`null`, `{"prompt_tokens":24,"completion_tokens":5,"total_tokens":29}`}, "choice", llm.Usage{Input: 24, Output: 5, Known: true}, ""},
+		{"Ollama", "no details", []string{`{"prompt_tokens":3,"completion_tokens":4,"total_tokens":7}`}, "", llm.Usage{Input: 3, Output: 4, Known: true}, ""},
+		{"reasoning beside the completion", "its own total tells", []string{`{"prompt_tokens":10,"completion_tokens":5,"total_tokens":35,"completion_tokens_details":{"reasoning_tokens":20}}`}, "", llm.Usage{Input: 10, Output: 25, Reasoning: 20, Known: true}, ""},
+		{"U06 cumulative", "the last one counts", []string{`{"prompt_tokens":10,"completion_tokens":1}`, `{"prompt_tokens":10,"completion_tokens":2}`, `{"prompt_tokens":10,"completion_tokens":3}`}, "", llm.Usage{Input: 10, Output: 3, Known: true}, ""},
+		{"U06 a field goes missing", "an earlier one counts then", []string{`{"prompt_tokens":10,"completion_tokens":1,"prompt_tokens_details":{"cached_tokens":4},"cost":0.1}`, `{"completion_tokens":3,"prompt_tokens_details":null}`}, "", llm.Usage{Input: 10, CachedInput: 4, Output: 3, Known: true}, "0.1"},
+		{"null until the end", "as OpenAI has it", []string{`null`, `null`, `{"prompt_tokens":10,"completion_tokens":3}`}, "", llm.Usage{Input: 10, Output: 3, Known: true}, ""},
+		{"none", "unknown is not zero", []string{`null`}, "", llm.Usage{}, ""},
 	}
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) {
 			field := func(u string) string {
-				if r.groq {
-					return `"x_groq":{"usage":` + u + `}`
+				if r.in == "x_groq" {
+					return `,"x_groq":{"usage":` + u + `}`
 				}
-				return `"usage":` + u
+				return `,"usage":` + u
+			}
+			choice := func(inside, u string) string {
+				if r.in == "choice" {
+					return `"choices":[{` + inside + field(u) + `}]`
+				}
+				return `"choices":[{` + inside + `}]` + field(u)
 			}
 			var pieces []string
 			for i, u := range r.usage {
@@ -109,9 +116,9 @@ func TestUsageOfProviders(t *testing.T) {
 				if i == len(r.usage)-1 {
 					finish = `"stop"`
 				}
-				pieces = append(pieces, `data: {"choices":[{"index":0,"delta":{"content":"1"},"finish_reason":`+finish+`}],`+field(u)+"}\n\n")
+				pieces = append(pieces, "data: {"+choice(`"index":0,"delta":{"content":"1"},"finish_reason":`+finish, u)+"}\n\n")
 			}
-			last := `{"choices":[{"message":{"content":"1"},"finish_reason":"stop"}],` + field(r.usage[len(r.usage)-1]) + `}`
+			last := "{" + choice(`"message":{"content":"1"},"finish_reason":"stop"`, r.usage[len(r.usage)-1]) + "}"
 			for _, stream := range []bool{true, false} {
 				h := llmtest.Stream(append(pieces, llmtest.Done)...)
 				if !stream {

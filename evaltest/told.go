@@ -1,20 +1,23 @@
 package evaltest
 
 import (
-	"strings"
 	"sync"
 
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/llm"
-	"github.com/goevals/evals/llm/call"
 )
 
 // told is what failed calls have said in this run, and of which item it was
 // shown. A provider that is down says the same to every item in flight.
 type told struct {
 	mu    sync.Mutex
-	texts map[string]string // of messages
-	kinds map[llm.ErrorKind]string
+	texts map[said]string
+}
+
+// said is what failed calls have in common.
+type said struct {
+	kind llm.ErrorKind
+	text string
 }
 
 // maxTold is how many texts are kept: each item may have one of its own.
@@ -27,7 +30,13 @@ func (r *runner) brief(rec *result.Record, name string) *result.Record {
 	if rec.Outcome != result.Errored || rec.Error == nil || rec.Error.Stack != "" {
 		return rec
 	}
-	first := r.told.before(rec.Error, name)
+	what := said{rec.Error.Kind, rec.Error.Message}
+	// Why there was no other attempt, which the item's error says too, differs
+	// in its times alone.
+	if n := len(rec.Attempts); n > 0 && rec.Attempts[n-1].Error != nil {
+		what.text = rec.Attempts[n-1].Error.Message
+	}
+	first := r.told.before(what, name)
 	if first == "" {
 		return rec
 	}
@@ -40,24 +49,15 @@ func (r *runner) brief(rec *result.Record, name string) *result.Record {
 
 // before returns the item that was shown with the same error; "" if this is
 // the first.
-func (t *told) before(e *result.Error, name string) string {
+func (t *told) before(what said, name string) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.texts == nil {
-		t.texts, t.kinds = map[string]string{}, map[llm.ErrorKind]string{}
-	}
-	// Why there was no other attempt differs in its times alone.
-	text, _, _ := strings.Cut(e.Message, " (no attempt ")
-	key := string(e.Kind) + ": " + text
-	first := t.texts[key]
-	if first == "" && strings.HasPrefix(text, call.ErrStopped.Error()) {
-		first = t.kinds[e.Kind] // which is why the scope made no call
-	}
+	first := t.texts[what]
 	if first == "" && len(t.texts) < maxTold {
-		t.texts[key] = name
-	}
-	if t.kinds[e.Kind] == "" {
-		t.kinds[e.Kind] = name
+		if t.texts == nil {
+			t.texts = map[said]string{}
+		}
+		t.texts[what] = name
 	}
 	return first
 }

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -127,7 +128,7 @@ func choose(d, standard time.Duration) time.Duration {
 
 // policy is how one attempt is tried.
 func (c *Config) policy(s *call.Scope) call.Policy {
-	return call.Policy{Tries: c.Tries, Timeout: c.attemptTimeout(), Scope: s}
+	return call.Policy{Tries: c.Tries, Timeout: cmp.Or(c.AttemptTimeout, DefaultAttemptTimeout), Scope: s}
 }
 
 // loop is how often there is another attempt, for the strategy and the judge.

@@ -13,9 +13,9 @@ import (
 // difference: if it is cancelled before anybody looked, it says Canceled, even
 // if its time was up. Safe for concurrent use.
 //
-// There are two. [Until] bounds an item: its time always runs. [Within] bounds
-// an attempt: its time stands still while somebody has a [Hold] on it. Contexts
-// derived from either cost no goroutine.
+// There are two. [Until] bounds an item: its time always runs. The one of a try
+// ([Policy].Timeout, [Config].Timeout) stands still while a call in it waits for
+// its turn. Contexts derived from either cost no goroutine.
 type Bound struct {
 	parent context.Context
 	kind   bounding
@@ -54,17 +54,9 @@ func Until(parent context.Context, end time.Time) *Bound {
 	return &Bound{parent: parent, end: end, kind: ofItem}
 }
 
-// Within returns a context for an attempt: it ends when it has run for d, the
-// times in which somebody had a [Hold] on it not counted. Cancel it when the
-// work is done.
-func Within(parent context.Context, d time.Duration) *Bound {
-	b := new(Bound)
-	b.within(parent, time.Now(), d)
-	return b
-}
-
-// within makes b, which is zero, what Within returns. Without a d it has no
-// time of its own.
+// within makes b, which is zero, that of a try which has begun now: it ends when
+// it has run for d, the times in which somebody held it not counted. Without a d
+// it has no time of its own.
 func (b *Bound) within(parent context.Context, now time.Time, d time.Duration) {
 	b.parent = parent
 	if d > 0 {
@@ -80,24 +72,15 @@ func nearest(ctx context.Context) *Bound {
 	return b
 }
 
-// Hold makes the time of the attempt that ctx belongs to stand still until
-// release is called: a call that waits for its turn must not use up the time
-// that it has for its work. It finds every [Within] above ctx, however ctx was
-// derived, and leaves items' times alone. Holds nest, and release may be called
-// more than once. Safe for concurrent use.
+// hold makes the times of the tries that ctx belongs to stand still until unhold,
+// which must follow, once, if there was anything to hold: a call that waits for
+// its turn must not use up the time that it has for its work. It finds every one
+// above ctx, however ctx was derived, and leaves items' times alone. Holds nest.
+// Safe for concurrent use.
 //
 // The time runs only while nobody holds it. So if of several parallel calls in
-// one attempt one waits while another hangs, it is the item's time that ends
-// the attempt. While it is held, the context's Deadline is its parent's.
-func Hold(ctx context.Context) (release func()) {
-	if !hold(ctx) {
-		return func() {}
-	}
-	return sync.OnceFunc(func() { unhold(ctx) })
-}
-
-// hold is Hold without an allocation; it reports whether there was anything to
-// hold. unhold must follow, once.
+// one try one waits while another hangs, it is the item's time that ends the
+// try. While it is held, the context's Deadline is its parent's.
 func hold(ctx context.Context) (any bool) {
 	for b := nearest(ctx); b != nil; b = nearest(b.parent) {
 		if b.kind == ofAttempt {
@@ -269,7 +252,7 @@ func (b *Bound) finish(err error) {
 }
 
 // Deadline returns the parent's or the Bound's own, whichever comes first. The
-// own one moves when a [Hold] ends, and does not count during one.
+// own one moves when a hold ends, and does not count during one.
 func (b *Bound) Deadline() (time.Time, bool) {
 	end, ok := b.parent.Deadline()
 	if b.kind == ofNothing {

@@ -180,7 +180,6 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		{call.Policy{Tries: -1}, "Tries is -1; it must be at least 1, or 0 for the default of 20"},
-		{call.Policy{Timeout: -time.Second}, "Timeout is -1s"},
 		{call.Policy{MaxWait: -time.Second}, "MaxWait is -1s"},
 		{call.Policy{Backoff: call.Backoff{First: -1}}, "Backoff.First is -1ns"},
 		{call.Policy{Backoff: call.Backoff{Max: -1}}, "Backoff.Max is -1ns"},

@@ -14,9 +14,9 @@
 //  2. A [Budget] is asked whether there is money for a call.
 //  3. The [Scope], which is who shares a quota, admits each try: it waits out
 //     the pause that a rate limit began for all, keeps to the requests and
-//     tokens a minute, and takes a slot last. The attempt's time stands still
-//     meanwhile ([Hold]).
-//  4. The try has its time ([Within]) and is made. What it failed with is
+//     tokens a minute, and takes a slot last. The time of a try that this one is
+//     part of stands still meanwhile.
+//  4. The try has its time (Timeout) and is made. What it failed with is
 //     classified ([Classify]) and says whose time was up, if one was
 //     ([ErrAttemptTimeout], [ErrItemTimeout], [ErrRunTimeout]).
 //  5. What it used is settled with the scope, and kept ([Tries]).

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ func (it *item) run(t *testing.T) {
 	end := time.Now().Add(patience)
 	ctx := Until(context.Background(), end)
 	defer ctx.Cancel()
-	policy := Policy{Scope: it.scope(), Timeout: time.Duration(it.draw(3)*20) * time.Second, Tries: it.draw(25)}
+	policy := Policy{Scope: it.scope(), Timeout: cmp.Or(time.Duration(it.draw(3)*20)*time.Second, -1), Tries: it.draw(25)}
 	Attempts{Max: 1 + it.draw(4)}.Do(ctx, func(int) (Next, error) {
 		over := make(chan struct{})
 		var err error
@@ -205,7 +206,7 @@ func (it *item) body(outer *Scope) func(context.Context) (llm.Response, error) {
 	case 0: // an SDK of the user's own
 		return func(ctx context.Context) (llm.Response, error) { return it.world.do(ctx, it, it.index(outer)) }
 	case 1: // a Policy in a Policy
-		p := Policy{Scope: it.scope(), Timeout: time.Duration(it.draw(2)*7) * time.Second, Tries: 1 + it.draw(3)}
+		p := Policy{Scope: it.scope(), Timeout: cmp.Or(time.Duration(it.draw(2)*7)*time.Second, -1), Tries: 1 + it.draw(3)}
 		return func(ctx context.Context) (llm.Response, error) { return p.Do(ctx, it.body(p.Scope)) }
 	case 2: // parallel calls
 		return func(ctx context.Context) (resp llm.Response, err error) {

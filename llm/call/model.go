@@ -9,7 +9,7 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
-// DefaultTimeout bounds one physical call of a [Model]: long enough for a slow
+// DefaultTimeout bounds one try of a [Policy] or [Model]: long enough for a slow
 // reasoning model.
 const DefaultTimeout = 2 * time.Minute
 
@@ -64,11 +64,8 @@ func New(m llm.Model, c Config) *Model {
 	if c.Scope == nil {
 		c.Scope = NewScope(Limits{})
 	}
-	if c.Timeout == 0 {
-		c.Timeout = DefaultTimeout
-	}
 	return &Model{model: m, engine: engine{
-		scope: c.Scope, tries: triesOr(c.Tries), timeout: max(c.Timeout, 0), maxWait: maxWaitOr(c.Scope.limits.MaxWait),
+		scope: c.Scope, tries: triesOr(c.Tries), timeout: timeoutOr(c.Timeout), maxWait: maxWaitOr(c.Scope.limits.MaxWait),
 		budget: c.Budget,
 	}}
 }
@@ -88,10 +85,10 @@ func (m *Model) String() string {
 }
 
 // Generate waits for its turn and makes the call; after a rate limit again, up
-// to Tries times, and at once, at most twice, after [wire.ErrStale]. The time that it waits does not count for the attempts it is
-// part of, see [Hold]. Every physical call is logged to the context's [Tries].
-// A failure is an *llm.Error where its cause is known ([Classify]); a timeout
-// says whose time was up ([ErrAttemptTimeout]).
+// to Tries times, and at once, at most twice, after [wire.ErrStale]. The time that
+// it waits does not count for the attempts that it is part of. Every physical call
+// is logged to the context's [Tries]. A failure is an *llm.Error where its cause is
+// known ([Classify]); a timeout says whose time was up ([ErrAttemptTimeout]).
 func (m *Model) Generate(ctx context.Context, req llm.Request) (llm.Response, error) {
 	if err := ctx.Err(); err != nil {
 		err = over(ctx, err, nil)

@@ -22,7 +22,8 @@ type Policy struct {
 	// Tries is the most tries of one attempt; default [DefaultTries].
 	Tries int
 	// Timeout bounds each try, waiting between tries excluded, and so is what
-	// a [Model] inside it waits for its turn; 0 for none.
+	// a [Model] inside it waits for its turn; default [DefaultTimeout],
+	// negative for none.
 	Timeout time.Duration
 	// Scope is whose quota the tries use: each is admitted by it, before its
 	// Timeout begins, and a rate limit pauses it. nil: each attempt waits for
@@ -43,8 +44,6 @@ func (p Policy) Check() error {
 	switch {
 	case p.Tries < 0:
 		return fmt.Errorf("call: Tries is %d; it must be at least 1, or 0 for the default of %d", p.Tries, DefaultTries)
-	case p.Timeout < 0:
-		return fmt.Errorf("call: Timeout is %v; it must not be negative (0 for none)", p.Timeout)
 	case p.MaxWait < 0:
 		return fmt.Errorf("call: MaxWait is %v; it must not be negative (0 is the default of %v)", p.MaxWait, DefaultMaxWait)
 	}
@@ -83,13 +82,21 @@ func (p Policy) Do(ctx context.Context, try func(context.Context) (llm.Response,
 		panic(err)
 	}
 	e := engine{
-		scope: p.Scope, tries: triesOr(p.Tries), timeout: p.Timeout,
+		scope: p.Scope, tries: triesOr(p.Tries), timeout: timeoutOr(p.Timeout),
 		backoff: p.Backoff, maxWait: maxWaitOr(p.MaxWait),
 	}
 	if p.Scope != nil {
 		e.tokens, e.maxWait = p.Scope.estimate(llm.Request{}), maxWaitOr(p.Scope.limits.MaxWait)
 	}
 	return e.do(ctx, try)
+}
+
+// timeoutOr is a try's time as it applies; 0 for none.
+func timeoutOr(d time.Duration) time.Duration {
+	if d == 0 {
+		return DefaultTimeout
+	}
+	return max(d, 0)
 }
 
 func triesOr(n int) int {

@@ -135,3 +135,43 @@ func TestTimeoutInLine(t *testing.T) {
 		assert.Zero(t, log.Usage().Calls)
 	})
 }
+
+// TestTimeoutDefaults: a Policy and a Model mean the same by 0 and by less.
+func TestTimeoutDefaults(t *testing.T) {
+	hangs := func(ctx context.Context) (llm.Response, error) {
+		<-ctx.Done()
+		return llm.Response{}, ctx.Err()
+	}
+	for _, tc := range []struct {
+		name, reason string
+		timeout      time.Duration
+		want         time.Duration
+		err          error
+	}{
+		{"unset", "nothing that hangs does so for ever", 0, call.DefaultTimeout, call.ErrAttemptTimeout},
+		{"set", "", time.Second, time.Second, call.ErrAttemptTimeout},
+		{"none", "only the item's time counts", -1, time.Hour, call.ErrItemTimeout},
+	} {
+		for who, do := range map[string]func(context.Context) error{
+			"policy": func(ctx context.Context) error {
+				_, err := call.Policy{Timeout: tc.timeout}.Do(ctx, hangs)
+				return err
+			},
+			"model": func(ctx context.Context) error {
+				m := llm.ModelFunc(func(ctx context.Context, _ llm.Request) (llm.Response, error) { return hangs(ctx) })
+				_, err := call.New(m, call.Config{Timeout: tc.timeout}).Generate(ctx, llm.Prompt("?"))
+				return err
+			},
+		} {
+			t.Run(tc.name+", "+who, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					begun := time.Now()
+					item := call.Until(t.Context(), begun.Add(time.Hour))
+					defer item.Cancel()
+					require.ErrorIs(t, do(item), tc.err, tc.reason)
+					assert.Equal(t, tc.want, time.Since(begun), tc.reason)
+				})
+			})
+		}
+	}
+}

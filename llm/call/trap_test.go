@@ -148,7 +148,7 @@ func TestTrap16ThreeLimits(t *testing.T) {
 
 		next := call.Until(run, time.Now().Add(time.Hour))
 		defer next.Cancel()
-		_, err := call.Policy{}.Do(next, func(ctx context.Context) (llm.Response, error) {
+		_, err := call.Policy{Timeout: -1}.Do(next, func(ctx context.Context) (llm.Response, error) {
 			return call.New(hangs, call.Config{Timeout: -1}).Generate(ctx, llm.Prompt("?"))
 		})
 		assert.ErrorIs(t, err, call.ErrRunTimeout)

@@ -1,0 +1,42 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+)
+
+// largest is the largest score that is taken: the square of a sum of 100
+// million of them is still a number.
+const largest = 1e140
+
+func checkLevel(method string, level float64) {
+	if !(level > 0 && level < 1) {
+		panic(fmt.Sprintf("stat.%s: level %v is not between 0 and 1; 95%% is 0.95", method, level))
+	}
+}
+
+func checkScore(method, name string, index int, x float64) {
+	if !(math.Abs(x) <= largest) {
+		panic(fmt.Sprintf("stat.%s: %s[%d] is %v; a score is a number within ±%g", method, name, index, x, largest))
+	}
+}
+
+func checkScores(method, name string, xs []float64) {
+	for i, x := range xs {
+		checkScore(method, name, i, x)
+	}
+}
+
+// checkCount refuses a count that is negative or so large that the sum of four
+// of them would overflow.
+func checkCount(method, name string, n int) {
+	if n < 0 || n > math.MaxInt/8 {
+		panic(fmt.Sprintf("stat.%s: %s is %d; a count is 0 or more", method, name, n))
+	}
+}
+
+func checkOpen(method, name string, x float64) {
+	if !(x > 0 && x < 1) {
+		panic(fmt.Sprintf("stat.%s: %s %v is not between 0 and 1", method, name, x))
+	}
+}

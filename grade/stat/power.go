@@ -1,0 +1,198 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+)
+
+// maxItems is the largest number of items that is searched for.
+const maxItems = 1_000_000_000
+
+// A PairedTest is the one-sided test for a drop between two runs of the same
+// items, one sample an item, by [McNemar]: it fires if the p value is at most
+// Alpha.
+type PairedTest struct {
+	// Alpha is the accepted share of false alarms, such as 0.05.
+	Alpha float64
+	// Discordant is the share of items, 0..0.5, that flip by noise in each
+	// direction: of 1000 items and 0.02, 20 break and 20 are fixed though
+	// nothing changed. Take it from two runs of the same model. 0 for a model
+	// that gives the same answer twice.
+	Discordant float64
+	// Exact takes P of McNemarResult, the zero value its MidP.
+	Exact bool
+}
+
+// Fires reports whether the test finds a drop in these counts.
+func (t PairedTest) Fires(broke, fixed int) bool {
+	t.check("Fires")
+	return t.fires(broke, broke+fixed)
+}
+
+func (t PairedTest) fires(broke, flipped int) bool {
+	if flipped == 0 {
+		return false
+	}
+	exact, mid := upperHalf(broke, flipped)
+	if t.Exact {
+		return exact <= t.Alpha
+	}
+	return mid <= t.Alpha
+}
+
+func (t PairedTest) check(method string) {
+	method = "PairedTest." + method
+	checkOpen(method, "Alpha", t.Alpha)
+	if !(t.Discordant >= 0 && t.Discordant <= 0.5) {
+		panic(fmt.Sprintf("stat.%s: Discordant %v is not within 0..0.5, the share that flips in each direction", method, t.Discordant))
+	}
+}
+
+// Power is the probability that the test fires on n items if the true share of
+// correct answers has fallen by drop: an item breaks with probability
+// Discordant+drop and is fixed with Discordant. With a drop of 0 it is the rate
+// of false alarms.
+//
+// It is exact: the sum, over how many items flip, of the binomial probability
+// of that many times the binomial probability that enough of them broke. Terms
+// beyond 9 standard deviations, less than 1e-17 together, are left out.
+//
+// It panics if n is negative, or if drop is negative or more than
+// 1-2·Discordant, which no shares have.
+func (t PairedTest) Power(n int, drop float64) float64 {
+	t.check("Power")
+	checkCount("PairedTest.Power", "n", n)
+	if !(drop >= 0 && drop <= 1-2*t.Discordant+1e-12) {
+		panic(fmt.Sprintf("stat.PairedTest.Power: drop %v is not within 0..%v, what Discordant %v leaves", drop, 1-2*t.Discordant, t.Discordant))
+	}
+	return t.power(n, drop)
+}
+
+func (t PairedTest) power(n int, drop float64) float64 {
+	flip := math.Min(1, 2*t.Discordant+drop)
+	if flip == 0 || n == 0 {
+		return 0
+	}
+	broke := (t.Discordant + drop) / (2*t.Discordant + drop)
+	mean := float64(n) * flip
+	reach := 9*math.Sqrt(mean*(1-flip)) + 40
+	first := max(1, int(mean-reach))
+	last := min(n, int(mean+reach))
+	sum := 0.0
+	critical := 0
+	for m := first; m <= last; m++ {
+		critical = t.critical(m, critical)
+		weight := binomial(m, n, flip)
+		if weight == 0 || critical > m {
+			continue
+		}
+		sum += weight * binomialUpper(critical, m, broke)
+	}
+	return math.Min(1, sum)
+}
+
+// critical is the least number of broken items among m flipped ones at which
+// the test fires; m+1 if none does. It grows by 0 or 1 as m does, so the search
+// starts where the one before ended.
+func (t PairedTest) critical(m, from int) int {
+	if from == 0 {
+		from = int(float64(m)/2 + normalQuantile(t.Alpha)*math.Sqrt(float64(m))/2)
+		from = max(0, min(from, m))
+		for from > 0 && t.fires(from, m) {
+			from--
+		}
+	}
+	for from <= m && !t.fires(from, m) {
+		from++
+	}
+	return from
+}
+
+// MinDrop is the smallest true drop that the test finds on n items with the
+// given power, 0..1. If even the largest possible drop is not found that often,
+// the error is a [*NotEnough] with the n at which it is. It panics if n is
+// negative or power is not between Alpha and 1.
+func (t PairedTest) MinDrop(n int, power float64) (float64, error) {
+	t.check("MinDrop")
+	t.checkPower("MinDrop", power)
+	checkCount("PairedTest.MinDrop", "n", n)
+	most := 1 - 2*t.Discordant
+	if most == 0 || t.power(n, most) < power {
+		need, err := t.itemsFor(most, power)
+		if err != nil {
+			return 0, err
+		}
+		return 0, &NotEnough{Method: "paired test", Have: n, Need: max(need, n+1), What: "items"}
+	}
+	return t.search(n, most, power), nil
+}
+
+// search halves 0..most, over which the power grows, until the drop is known to
+// 1e-9 of itself; the end that has the power is returned.
+func (t PairedTest) search(n int, most, power float64) float64 {
+	lo, hi := 0.0, most
+	for hi-lo > 1e-9*hi {
+		mid := lo + (hi-lo)/2
+		if t.power(n, mid) >= power {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+func (t PairedTest) checkPower(method string, power float64) {
+	if !(power > t.Alpha && power < 1) {
+		panic(fmt.Sprintf("stat.PairedTest.%s: power %v is not between Alpha %v and 1", method, power, t.Alpha))
+	}
+}
+
+// ItemsFor is how many items the test needs to find a true drop with the given
+// power. The power climbs with n in small steps up and down; n is a number that
+// has it and n-1 one that does not, so a slightly smaller n may have it by luck.
+// A drop for which a billion items are too few is an [*Undefined]. It panics if
+// drop is not above 0 or is more than 1-2·Discordant, or power is not between
+// Alpha and 1.
+func (t PairedTest) ItemsFor(drop, power float64) (int, error) {
+	t.check("ItemsFor")
+	t.checkPower("ItemsFor", power)
+	if !(drop > 0 && drop <= 1-2*t.Discordant+1e-12) {
+		panic(fmt.Sprintf("stat.PairedTest.ItemsFor: drop %v is not above 0 and at most %v, what Discordant %v leaves", drop, 1-2*t.Discordant, t.Discordant))
+	}
+	return t.itemsFor(drop, power)
+}
+
+func (t PairedTest) itemsFor(drop, power float64) (int, error) {
+	lo, hi := 0, 1
+	for drop == 0 || t.power(hi, drop) < power {
+		lo, hi = hi, 2*hi
+		if drop == 0 || hi > maxItems {
+			return 0, &Undefined{Method: "number of items", Why: fmt.Sprintf(
+				"a drop of %v beside noise of %v in each direction takes more than %d items; ask for a larger drop", drop, t.Discordant, maxItems)}
+		}
+	}
+	for hi-lo > 1 {
+		mid := lo + (hi-lo)/2
+		if t.power(mid, drop) >= power {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi, nil
+}
+
+// MinDrop is the smallest true drop, 0..1, that a run of n items compared with
+// its baseline shows with the given power at alpha: that of [PairedTest] with
+// the mid-p. Errors and panics are those of [PairedTest.MinDrop].
+func MinDrop(n int, discordant, alpha, power float64) (drop float64, err error) {
+	return PairedTest{Alpha: alpha, Discordant: discordant}.MinDrop(n, power)
+}
+
+// ItemsFor is how many items a comparison needs to show a true drop with the
+// given power at alpha: that of [PairedTest] with the mid-p. Errors and panics
+// are those of [PairedTest.ItemsFor].
+func ItemsFor(drop, discordant, alpha, power float64) (n int, err error) {
+	return PairedTest{Alpha: alpha, Discordant: discordant}.ItemsFor(drop, power)
+}

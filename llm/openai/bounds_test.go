@@ -125,7 +125,7 @@ func TestStreamsTakeLittle(t *testing.T) {
 		times        float64 // how much more h's may take than than's
 		kind         llm.ErrorKind
 	}{
-		{"pieces of arguments", "four times as many take four times as much, and no more for what came before", pieces(20_000), pieces(5_000), 4.5, ""},
+		{"pieces of arguments", "four times as many take four times as much, and no more for what came before", pieces(8_000), pieces(2_000), 4.5, ""},
 		{"events in one", "as many as would fill the memory are one, as a text is", lines("data: {}\n"), lines("data: xy\n"), 1.2, llm.KindIncomplete},
 		{"errors of nothing", "a body is decoded within bounds: it takes no more than one of blanks", failure("[],"), failure("   "), 1.2, llm.KindServer},
 	}

@@ -36,11 +36,14 @@ var looksSampled = regexp.MustCompile(`~s[0-9]+$`)
 // depend on how many samples are asked for.
 func subtestName(id string, sample int) string {
 	name := escapeID(id)
-	if len(name) > hashAbove || looksHashed.MatchString(name) {
+	marked := strings.IndexByte(name, '~') >= 0 // most are not: a pattern costs more than all else here
+	if len(name) > hashAbove || marked && looksHashed.MatchString(name) {
 		sum := sha256.Sum256([]byte(id))
 		name = cutEscaped(name, keepBefore) + "~" + hex.EncodeToString(sum[:])[:hashHex]
-	} else if at := looksSampled.FindStringIndex(name); at != nil {
-		name = name[:at[0]] + "%7E" + name[at[0]+1:]
+	} else if marked {
+		if at := looksSampled.FindStringIndex(name); at != nil {
+			name = name[:at[0]] + "%7E" + name[at[0]+1:]
+		}
 	}
 	if sample > 0 {
 		name += "~s" + strconv.Itoa(sample)

@@ -250,6 +250,7 @@ func TestCallsBelongToTheirItem(t *testing.T) {
 // TestForeignErrors: a call of the application's own SDK that fails is told
 // with the provider's kind, code and words.
 func TestForeignErrors(t *testing.T) {
+	wire.SetDrainTime(t, time.Minute) // every body ends, however busy the machine is
 	const quota = `{"error":{"message":"You exceeded your current quota for key ` + sdkKey + `","type":"insufficient_quota","code":"insufficient_quota"}}`
 	rows := []struct {
 		name, reason string

@@ -21,6 +21,7 @@ import (
 // TestTrap04FailedCallsKeepTheirTokens: what was billed is counted, whatever
 // became of the answer above the transport.
 func TestTrap04FailedCallsKeepTheirTokens(t *testing.T) {
+	wire.SetDrainTime(t, time.Minute) // every body ends, however busy the machine is
 	usage := event("", `{"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}`)
 	rows := []struct {
 		name, reason string

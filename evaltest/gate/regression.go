@@ -1,0 +1,229 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// sinceBaseline is what the comparison with the baseline decides.
+func sinceBaseline(e Evidence, cfg Config) []Decision {
+	if cfg.Baseline == nil {
+		return nil
+	}
+	var ds []Decision
+	if e.Narrowed {
+		ds = append(ds, Decision{NoDrop, NotEvaluated, "the baseline is of the whole dataset, and only part of it was run"})
+		if cfg.Compare.MaxDrop != nil {
+			ds = append(ds, Decision{MaxDrop, NotEvaluated, "the baseline is of the whole dataset, and only part of it was run"})
+		}
+		return ds
+	}
+	c := e.Comparison
+	if c == nil {
+		if e.Run == nil {
+			panic("gate.Decide: Config.Baseline is set, and Evidence has neither Run nor Comparison")
+		}
+		o := cfg.Compare
+		o.Curtailed = e.Curtailed
+		var err error
+		if c, err = Compare(cfg.Baseline, e.Run, o); err != nil {
+			return []Decision{{NoDrop, Failed, notCompared(err)}}
+		}
+	}
+	ds = append(ds, c.Decision())
+	if cfg.Compare.MaxDrop != nil {
+		ds = append(ds, c.maxDrop(*cfg.Compare.MaxDrop))
+	}
+	return ds
+}
+
+func notCompared(err error) string {
+	var mismatch *MismatchError
+	if errors.As(err, &mismatch) {
+		return fmt.Sprintf("not compared, the runs were not made in the same way: %s; accept this run as the new baseline, or compare with a note", mismatchText(mismatch.Mismatches))
+	}
+	return "not compared: " + strings.TrimPrefix(err.Error(), "gate: ")
+}
+
+// Decision is the verdict as the gate's decision: regressed fails, no evidence
+// of a drop and improved pass, not enough data is its own status.
+func (c *Comparison) Decision() Decision {
+	d := Decision{Gate: NoDrop, Status: Passed, Text: c.Text()}
+	switch c.Verdict {
+	case Regressed:
+		d.Status = Failed
+	case NotEnough:
+		d.Status = NotEnoughData
+	}
+	return d
+}
+
+// Text is the comparison in one line: the verdict, by how much, how sure, what
+// broke, what could have been seen, and what was left out.
+func (c *Comparison) Text() string {
+	var b strings.Builder
+	if len(c.Mismatches) > 0 {
+		fmt.Fprintf(&b, "NOT LIKE WITH LIKE (%s): ", mismatchText(c.Mismatches))
+	}
+	b.WriteString(string(c.Verdict))
+	if c.Why != "" {
+		b.WriteString(": " + c.Why)
+	}
+	if c.Pairs > 0 {
+		b.WriteString(": " + c.numbers())
+	}
+	for _, part := range c.footnotes() {
+		b.WriteString("; " + part)
+	}
+	return b.String()
+}
+
+// few is how many broken items a decision names.
+const few = 3
+
+func (c *Comparison) numbers() string {
+	first := c
+	if c.First != nil {
+		first = c.First
+	}
+	text := fmt.Sprintf("accuracy %s before, %s now (%s points, 95%% interval %s to %s) over %s in both runs",
+		percentText(first.OldAccuracy), percentText(first.NewAccuracy), signed(first.Diff.Value),
+		signed(first.Diff.Interval.Lo), signed(first.Diff.Interval.Hi), plural(c.Pairs, "item"))
+	if c.Groups > 0 {
+		text += fmt.Sprintf(" of %s", plural(c.Groups, "group"))
+	}
+	text += fmt.Sprintf("; %d broke%s and %d fixed, p %s (%s, one-sided; alpha %v)",
+		len(c.Broke), c.broken(), len(c.Fixed), pText(first.P), c.Method, c.Alpha)
+	if first.Tests > 1 {
+		text += fmt.Sprintf(", %s corrected by Holm for %d tests", pText(first.Adjusted), first.Tests)
+	}
+	if c.First != nil {
+		text += c.again()
+	}
+	return text
+}
+
+// broken names the first broken items.
+func (c *Comparison) broken() string {
+	if len(c.Broke) == 0 {
+		return ""
+	}
+	var names []string
+	for _, ch := range c.Broke {
+		if !ch.Flaky {
+			names = append(names, ch.ID)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + firstOf(names, few) + ")"
+}
+
+// again says what asking the broken items again came to.
+func (c *Comparison) again() string {
+	flaky, asked := 0, 0
+	for _, ch := range c.Broke {
+		flaky += one(ch.Flaky)
+		asked += ch.Asked
+	}
+	return fmt.Sprintf(", asked again with %s: %d broken, %d flaky, p %s", plural(asked, "answer"), len(c.Broke)-flaky, flaky, pText(c.P))
+}
+
+// footnotes are what else must be known.
+func (c *Comparison) footnotes() []string {
+	var list []string
+	for _, g := range c.ByGroup {
+		if g.Adjusted <= c.Alpha {
+			list = append(list, fmt.Sprintf("group %s fell: %d broke and %d fixed of %d, p %s corrected", quoted(g.Name), g.Broke, g.Fixed, g.Pairs, pText(g.Adjusted)))
+		}
+	}
+	switch {
+	case c.Verdict == Regressed || c.Verdict == Improved || c.Pairs == 0:
+	case c.MinDrop > 0:
+		list = append(list, fmt.Sprintf("these items show a drop of %s points or more in 80%% of runs", points(c.MinDrop)))
+	default:
+		list = append(list, "these items show no drop in 80% of runs, however large")
+	}
+	if c.Unanswered > 0 {
+		list = append(list, fmt.Sprintf("%s errored or ungraded in one of the runs", plural(c.Unanswered, "item")))
+	}
+	if c.NotRun > 0 {
+		list = append(list, fmt.Sprintf("%s not run", plural(c.NotRun, "item")))
+	}
+	for _, l := range []struct {
+		what string
+		list []ItemChange
+	}{{"new and not compared", c.New}, {"gone", c.Gone}} {
+		if len(l.list) > 0 {
+			var names []string
+			for _, ch := range l.list {
+				names = append(names, ch.ID)
+			}
+			list = append(list, fmt.Sprintf("%s %s (%s)", plural(len(l.list), "item"), l.what, firstOf(names, few)))
+		}
+	}
+	return list
+}
+
+// maxDrop holds the drop itself against a limit. As with the test, an outage is
+// no drop: it must be too large too if unanswered pairs count as unchanged, and
+// after Confirm.
+func (c *Comparison) maxDrop(limit float64) Decision {
+	if c.Pairs == 0 {
+		return Decision{MaxDrop, NotEnoughData, "no item is in both runs"}
+	}
+	drop := c.drop()
+	if c.First != nil {
+		drop = minRat(drop, c.First.drop())
+	}
+	value, _ := drop.Float64()
+	text := fmt.Sprintf("the accuracy of %s in both runs fell by %s points", plural(c.Pairs, "item"), points(value))
+	if drop.Sign() <= 0 {
+		text = fmt.Sprintf("the accuracy of %s in both runs did not fall (%s points)", plural(c.Pairs, "item"), signed(-value))
+	}
+	max := threshold(limit)
+	exactly, _ := exact(limit)
+	if max.Cmp(exactly) < 0 { // from arithmetic: its rounding must not fail a run
+		max = exactly.Add(exactly, new(big.Rat).Sub(exactly, max))
+	}
+	allowed, _ := exact(limit)
+	most := digits(allowed.Mul(allowed, big.NewRat(100, 1)))
+	if drop.Cmp(max) <= 0 {
+		return Decision{MaxDrop, Passed, fmt.Sprintf("%s, at most %s allowed", text, most)}
+	}
+	return Decision{MaxDrop, Failed, fmt.Sprintf("%s, at most %s allowed; %d broke%s and %d fixed", text, most, len(c.Broke), c.broken(), len(c.Fixed))}
+}
+
+// drop is how much the accuracy fell, exactly: the smaller of all pairs and of
+// those with answers.
+func (c *Comparison) drop() *big.Rat {
+	all, answered := 0, 0
+	for _, p := range c.set.pairs {
+		all += p.old - p.now
+		if !p.unanswered {
+			answered += p.old - p.now
+		}
+	}
+	return big.NewRat(int64(min(all, answered)), int64(len(c.set.pairs)*c.set.scale))
+}
+
+func minRat(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+func percentText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+
+// signed is a difference in points with its sign.
+func signed(d float64) string {
+	text := points(d)
+	if d > 0 {
+		return "+" + text
+	}
+	return text
+}

@@ -68,6 +68,15 @@ func (j *Judge) Grade(ctx context.Context, item dataset.Item, resp llm.Response)
 		return v, nil
 	}
 	q := j.prompt(item, answer, resp.ToolCalls)
+	key := ""
+	if j.ask.store != nil {
+		key = j.ask.key(ctx, q, append([]string{item.Input, answer}, references(item)...)...)
+		if r, ok := j.cached(key, answer); ok {
+			v = r.verdict()
+			v.Answer, v.How = "", v.How+", from the cache"
+			return v, nil
+		}
+	}
 	read := func(r llm.Response) (Reading, *fault) { return j.ask.offered.readFor(r, answer) }
 	got, no, calls, err := ask(ctx, j.ask, q, read)
 	if err != nil {
@@ -75,6 +84,9 @@ func (j *Judge) Grade(ctx context.Context, item dataset.Item, resp llm.Response)
 	}
 	if no != nil && got.Reason == "" { // nothing was read
 		got = Reading{Reason: no.reason, Why: no.why}
+	}
+	if key != "" && no == nil {
+		j.keep(key, got, calls[len(calls)-1])
 	}
 	v = got.verdict()
 	v.Answer, v.Calls = "", calls

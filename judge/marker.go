@@ -100,7 +100,7 @@ func (m menu) stateInWords(text, candidate string) (statement, *fault) {
 				return statement{}, faultf(ReasonAmbiguous, "the judge says "+quote(earlier.text)+" and then "+quote(l.text))
 			}
 		}
-		if strings.HasSuffix(l.before, ":") && m.says(candidate, l.choice) {
+		if m.copied(l, candidate) {
 			return statement{}, faultf(ReasonNoVerdict, "the judge's line "+quote(l.text)+" stands in the answer too, and may be a quotation of it")
 		}
 	}
@@ -108,10 +108,12 @@ func (m menu) stateInWords(text, candidate string) (statement, *fault) {
 	return statement{choice: l.choice, how: "line " + quote(l.text), said: strings.TrimSpace(said)}, nil
 }
 
-// says reports whether a candidate has a marker line with this verdict.
-func (m menu) says(candidate string, choice int) bool {
-	for _, l := range m.markers(candidate) {
-		if l.ok && l.choice == choice {
+// copied reports whether a line that passes seems to be copied from the
+// candidate: it stands there too, and what comes before it in the reply
+// announces something or is the end of what comes before it there.
+func (m menu) copied(l line, candidate string) bool {
+	for _, c := range m.markers(candidate) {
+		if c.ok && c.choice == l.choice && (strings.HasSuffix(l.before, ":") || c.before != "" && strings.HasSuffix(l.before, c.before)) {
 			return true
 		}
 	}

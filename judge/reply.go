@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -176,21 +177,26 @@ func isZeroWidth(r rune) bool {
 	return r >= '\ufe00' && r <= '\ufe0f'
 }
 
+// mostObjects is how many verdicts in JSON a reply may hold: more are noise, and
+// each is looked for in the candidate.
+const mostObjects = 64
+
 // state returns the one verdict that a text states.
 func (m menu) state(text, candidate string) (statement, *fault) {
 	objects, no := m.objects(text)
-	if no != nil {
+	switch {
+	case no != nil:
 		return statement{}, no
+	case len(objects) > mostObjects:
+		return statement{}, faultf(ReasonAmbiguous, fmt.Sprintf("the reply holds %d JSON objects with a verdict", len(objects)))
 	}
 	objects = withoutQuotes(text, candidate, objects, m)
-	rest := text
-	for i := len(objects) - 1; i >= 0; i-- {
-		rest = rest[:objects[i].start] + "\n" + rest[objects[i].end:]
-	}
 	if len(objects) == 0 {
 		return m.stateInWords(text, candidate)
 	}
 	first := objects[0]
+	var rest strings.Builder
+	at := 0
 	for _, o := range objects {
 		if o.no != nil {
 			return statement{}, o.no
@@ -198,15 +204,28 @@ func (m menu) state(text, candidate string) (statement, *fault) {
 		if o.choice != first.choice {
 			return statement{}, faultf(ReasonAmbiguous, "the reply holds JSON objects with different verdicts: "+quote(first.text)+" and "+quote(o.text))
 		}
+		rest.WriteString(text[at:o.start] + "{}")
+		at = o.end
+	}
+	rest.WriteString(text[at:])
+	return first.statement, m.against(first, rest.String(), candidate)
+}
+
+// against returns a fault if a marker line beside a verdict in JSON says
+// something else. One that passes and stands in the candidate is a quotation.
+func (m menu) against(o object, rest, candidate string) *fault {
+	quoted := map[int]bool{}
+	for _, l := range m.markers(candidate) {
+		if l.ok && m[l.choice].Mark == grade.Correct {
+			quoted[l.choice] = true
+		}
 	}
 	for _, l := range m.markers(rest) {
 		switch {
-		case l.ok && l.choice == first.choice,
-			l.ok && m[l.choice].Mark == grade.Correct && m.says(candidate, l.choice), // a quotation
-			!l.ok && !l.last:
+		case l.ok && (l.choice == o.choice || quoted[l.choice]), !l.ok && !l.last:
 		default:
-			return statement{}, faultf(ReasonAmbiguous, "the reply holds "+quote(first.text)+" and "+quote(l.text))
+			return faultf(ReasonAmbiguous, "the reply holds "+quote(o.text)+" and "+quote(l.text))
 		}
 	}
-	return first.statement, nil
+	return nil
 }

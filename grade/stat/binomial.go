@@ -107,3 +107,27 @@ func binomialOutward(k, n int, p float64) float64 {
 	}
 	return math.Min(1, binomial(k, n, p)*sum)
 }
+
+// A binomialTail is the probability sum of at least k of n successes, carried
+// along as n and k grow one by one. Both steps are exact identities, so it
+// strays by rounding only, 1e-16 a step.
+type binomialTail struct {
+	k, n   int
+	p, sum float64
+}
+
+func newTail(k, n int, p float64) binomialTail {
+	return binomialTail{k: k, n: n, p: p, sum: binomialUpper(k, n, p)}
+}
+
+// trial adds one trial: it helps those that were one short.
+func (t *binomialTail) trial() {
+	t.sum += t.p * binomial(t.k-1, t.n, t.p)
+	t.n++
+}
+
+// raise asks for one more success.
+func (t *binomialTail) raise() {
+	t.sum = math.Max(0, t.sum-binomial(t.k, t.n, t.p))
+	t.k++
+}

@@ -18,92 +18,112 @@ import (
 // L. Fleiss, J. Cohen and B. S. Everitt, "Large sample standard errors of kappa
 // and weighted kappa", Psychological Bulletin 72 (1969), 323-327.
 //
+// Interval is that standard error's, after two more items were spread evenly
+// over the cells (half an item each in a 2 by 2 table), and made to contain
+// Value. Without them it has no width where the raters agree on everything, and
+// at 10 items it held the truth as rarely as 6 to 85 times in 100; with them 92
+// to 100 times.
+//
 // Kappa of raters who always say the same one word does not exist: an
 // [*Undefined]. No items are a [*NotEnough]. It panics if the matrix is not
 // square or has fewer than 2 categories, if a count is negative, or if level is
 // not between 0 and 1.
 func Kappa(matrix [][]int, level float64) (Estimate, error) {
 	checkLevel("Kappa", level)
-	t := tableOf(matrix)
+	checkSquare(matrix)
+	t := tableOf(matrix, 0)
 	if t.n == 0 {
 		return Estimate{}, &NotEnough{Method: "kappa", Have: 0, Need: 2, What: "items"}
 	}
-	agreed, chance := t.agreement()
-	if t.constant() {
+	if constant(matrix, t.n) {
 		return Estimate{}, &Undefined{Method: "kappa", Why: fmt.Sprintf(
-			"both raters put all %d items into the same one category; label items of another category too", t.n)}
+			"both raters put all %.0f items into the same one category; label items of another category too", t.n)}
 	}
-	e := Estimate{Value: (agreed - chance) / (1 - chance), N: t.n}
-	e.SE = math.Sqrt(t.fleissVariance(agreed, chance))
-	half := normalQuantile((1-level)/2) * e.SE
-	e.Interval = Interval{Lo: max(-1, e.Value-half), Hi: min(1, e.Value+half), Level: level}
+	e := Estimate{N: int(t.n)}
+	e.Value, e.SE = t.kappa()
+	size := float64(len(matrix))
+	middle, se := tableOf(matrix, 2/(size*size)).kappa()
+	half := normalQuantile((1-level)/2) * se
+	e.Interval = Interval{
+		Lo: max(-1, min(e.Value, middle-half)), Hi: min(1, max(e.Value, middle+half)), Level: level,
+	}
 	return e, nil
 }
 
-// A table is a square matrix of counts with its margins as shares.
-type table struct {
-	cells    [][]int
-	n        int
-	row, col []float64
-}
-
-func tableOf(matrix [][]int) table {
+func checkSquare(matrix [][]int) {
 	size := len(matrix)
 	if size < 2 {
 		panic(fmt.Sprintf("stat.Kappa: matrix has %d categories; it takes at least 2", size))
 	}
-	t := table{cells: matrix, row: make([]float64, size), col: make([]float64, size)}
 	for i, cells := range matrix {
 		if len(cells) != size {
 			panic(fmt.Sprintf("stat.Kappa: matrix[%d] has %d counts; a square matrix has %d", i, len(cells), size))
 		}
 		for j, c := range cells {
 			checkCount("Kappa", fmt.Sprintf("matrix[%d][%d]", i, j), c)
-			t.n += c
-			t.row[i] += float64(c)
-			t.col[j] += float64(c)
 		}
 	}
-	for i := range size {
-		t.row[i] /= float64(max(1, t.n))
-		t.col[i] /= float64(max(1, t.n))
-	}
-	return t
 }
 
-func (t table) share(i, j int) float64 { return float64(t.cells[i][j]) / float64(t.n) }
-
-func (t table) agreement() (agreed, chance float64) {
-	for i := range t.cells {
-		agreed += t.share(i, i)
-		chance += t.row[i] * t.col[i]
-	}
-	return agreed, chance
-}
-
-// constant reports whether one category has all items.
-func (t table) constant() bool {
-	for i := range t.cells {
-		if t.cells[i][i] == t.n {
+// constant reports whether one category has all n items.
+func constant(matrix [][]int, n float64) bool {
+	for i := range matrix {
+		if float64(matrix[i][i]) == n {
 			return true
 		}
 	}
 	return false
 }
 
-// fleissVariance is formula 13 of Fleiss, Cohen and Everitt.
-func (t table) fleissVariance(agreed, chance float64) float64 {
+// A table is a square matrix of shares with its margins, of n items.
+type table struct {
+	share    [][]float64
+	row, col []float64
+	n        float64
+}
+
+// tableOf adds extra items to each cell.
+func tableOf(matrix [][]int, extra float64) table {
+	size := len(matrix)
+	t := table{share: make([][]float64, size), row: make([]float64, size), col: make([]float64, size)}
+	for _, cells := range matrix {
+		for _, c := range cells {
+			t.n += float64(c) + extra
+		}
+	}
+	for i, cells := range matrix {
+		t.share[i] = make([]float64, size)
+		for j, c := range cells {
+			share := (float64(c) + extra) / max(1, t.n)
+			t.share[i][j] = share
+			t.row[i] += share
+			t.col[j] += share
+		}
+	}
+	return t
+}
+
+// kappa is kappa and its standard error, formula 13 of Fleiss, Cohen and
+// Everitt.
+func (t table) kappa() (value, se float64) {
+	agreed, chance := 0.0, 0.0
+	for i := range t.share {
+		agreed += t.share[i][i]
+		chance += t.row[i] * t.col[i]
+	}
+	agreed = min(agreed, 1)
 	sum := 0.0
-	for i := range t.cells {
-		for j := range t.cells {
+	for i := range t.share {
+		for j := range t.share {
 			// The margins are those crossed: column of i and row of j.
 			habits := (t.col[i] + t.row[j]) * (1 - agreed)
 			if i == j {
 				habits = 1 - chance - habits
 			}
-			sum += t.share(i, j) * habits * habits
+			sum += t.share[i][j] * habits * habits
 		}
 	}
 	rest := agreed*chance - 2*chance + agreed
-	return max(0, sum-rest*rest) / (float64(t.n) * math.Pow(1-chance, 4))
+	variance := max(0, sum-rest*rest) / (t.n * math.Pow(1-chance, 4))
+	return max(-1, (agreed-chance)/(1-chance)), math.Sqrt(variance)
 }

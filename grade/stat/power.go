@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// maxItems is the largest number of items that is searched for.
+// maxItems is the largest number of items that is reckoned with.
 const maxItems = 1_000_000_000
 
 // A PairedTest is the one-sided test for a drop between two runs of the same
@@ -48,6 +48,12 @@ func (t PairedTest) check(method string) {
 	}
 }
 
+func checkItems(method string, n int) {
+	if n < 0 || n > maxItems {
+		panic(fmt.Sprintf("stat.PairedTest.%s: n is %d; it is within 0..%d", method, n, maxItems))
+	}
+}
+
 // Power is the probability that the test fires on n items if the true share of
 // correct answers has fallen by drop: an item breaks with probability
 // Discordant+drop and is fixed with Discordant. With a drop of 0 it is the rate
@@ -55,13 +61,13 @@ func (t PairedTest) check(method string) {
 //
 // It is exact: the sum, over how many items flip, of the binomial probability
 // of that many times the binomial probability that enough of them broke. Terms
-// beyond 9 standard deviations, less than 1e-17 together, are left out.
+// beyond 7.5 standard deviations, less than 1e-12 together, are left out.
 //
-// It panics if n is negative, or if drop is negative or more than
-// 1-2·Discordant, which no shares have.
+// It panics if n is negative or above a billion, or if drop is negative or more
+// than 1-2·Discordant, which no shares have.
 func (t PairedTest) Power(n int, drop float64) float64 {
 	t.check("Power")
-	checkCount("PairedTest.Power", "n", n)
+	checkItems("Power", n)
 	if !(drop >= 0 && drop <= 1-2*t.Discordant+1e-12) {
 		panic(fmt.Sprintf("stat.PairedTest.Power: drop %v is not within 0..%v, what Discordant %v leaves", drop, 1-2*t.Discordant, t.Discordant))
 	}
@@ -73,70 +79,98 @@ func (t PairedTest) power(n int, drop float64) float64 {
 	if flip == 0 || n == 0 {
 		return 0
 	}
-	broke := (t.Discordant + drop) / (2*t.Discordant + drop)
 	mean := float64(n) * flip
-	reach := 9*math.Sqrt(mean*(1-flip)) + 40
-	first := max(1, int(mean-reach))
-	last := min(n, int(mean+reach))
+	reach := 7.5*math.Sqrt(mean*(1-flip)) + 25
+	first, last := max(1, int(mean-reach)), min(n, int(mean+reach))
+	// enough is the least number of broken items among m flipped ones at which
+	// the test fires. With one more flipped it grows by 0 or 1, so both tails
+	// are carried along.
+	enough := t.enough(first)
+	fair := newTail(enough, first, 0.5)
+	real := newTail(enough, first, (t.Discordant+drop)/(2*t.Discordant+drop))
 	sum := 0.0
-	critical := 0
-	for m := first; m <= last; m++ {
-		critical = t.critical(m, critical)
-		weight := binomial(m, n, flip)
-		if weight == 0 || critical > m {
-			continue
+	for m := first; ; {
+		sum += binomial(m, n, flip) * real.sum
+		if m++; m > last {
+			return math.Min(1, sum)
 		}
-		sum += weight * binomialUpper(critical, m, broke)
+		fair.trial()
+		real.trial()
+		if !t.firesAt(fair) {
+			fair.raise()
+			real.raise()
+		}
 	}
-	return math.Min(1, sum)
 }
 
-// critical is the least number of broken items among m flipped ones at which
-// the test fires; m+1 if none does. It grows by 0 or 1 as m does, so the search
-// starts where the one before ended.
-func (t PairedTest) critical(m, from int) int {
-	if from == 0 {
-		from = int(float64(m)/2 + normalQuantile(t.Alpha)*math.Sqrt(float64(m))/2)
-		from = max(0, min(from, m))
-		for from > 0 && t.fires(from, m) {
-			from--
-		}
+// enough is found by walking up from below where the normal curve has it.
+func (t PairedTest) enough(m int) int {
+	k := int(float64(m)/2 + normalQuantile(t.Alpha)*math.Sqrt(float64(m))/2)
+	for k = max(0, min(k, m)); k > 0 && t.fires(k, m); {
+		k--
 	}
-	for from <= m && !t.fires(from, m) {
-		from++
+	for k <= m && !t.fires(k, m) {
+		k++
 	}
-	return from
+	return k
+}
+
+// firesAt is fires for a tail that was carried along, and is computed anew where
+// what that rounded could decide.
+func (t PairedTest) firesAt(tail binomialTail) bool {
+	p := tail.sum
+	if !t.Exact {
+		p -= binomial(tail.k, tail.n, 0.5) / 2
+	}
+	if math.Abs(p-t.Alpha) < 1e-11+1e-9*t.Alpha {
+		return t.fires(tail.k, tail.n)
+	}
+	return p < t.Alpha
 }
 
 // MinDrop is the smallest true drop that the test finds on n items with the
 // given power, 0..1. If even the largest possible drop is not found that often,
-// the error is a [*NotEnough] with the n at which it is. It panics if n is
-// negative or power is not between Alpha and 1.
+// the error is a [*NotEnough] with the n at which it is; if Discordant is 0.5 there is no
+// drop to find, an [*Undefined]. It panics if n is negative or above a billion,
+// or power is not between Alpha and 1.
 func (t PairedTest) MinDrop(n int, power float64) (float64, error) {
 	t.check("MinDrop")
 	t.checkPower("MinDrop", power)
-	checkCount("PairedTest.MinDrop", "n", n)
+	checkItems("MinDrop", n)
 	most := 1 - 2*t.Discordant
-	if most == 0 || t.power(n, most) < power {
+	if most == 0 {
+		return 0, &Undefined{Method: "smallest drop", Why: "with noise of 0.5 in each direction every item flips, and no drop shows"}
+	}
+	top := t.power(n, most)
+	if top < power {
 		need, err := t.itemsFor(most, power)
 		if err != nil {
 			return 0, err
 		}
 		return 0, &NotEnough{Method: "paired test", Have: n, Need: max(need, n+1), What: "items"}
 	}
-	return t.search(n, most, power), nil
+	return t.search(n, most, top, power), nil
 }
 
-// search halves 0..most, over which the power grows, until the drop is known to
-// 1e-9 of itself; the end that has the power is returned.
-func (t PairedTest) search(n int, most, power float64) float64 {
+// search finds the drop in 0..most at which the power, which grows with it,
+// reaches power, to 1e-9 of itself; the end that has the power is returned. It
+// is the Illinois method, false position with the weight of an end halved that
+// stays, and halves the bracket every third step lest it crawl.
+func (t PairedTest) search(n int, most, top, power float64) float64 {
 	lo, hi := 0.0, most
-	for hi-lo > 1e-9*hi {
+	below, above := t.power(n, 0)-power, top-power
+	for step := 1; hi-lo > 1e-9*hi; step++ {
 		mid := lo + (hi-lo)/2
-		if t.power(n, mid) >= power {
-			hi = mid
+		if step%3 != 0 && above > below {
+			mid = lo - below*(hi-lo)/(above-below)
+			// Not nearer to an end than the accuracy asked for, so that the
+			// bracket closes from both sides.
+			mid = math.Max(lo+4e-10*hi, math.Min(hi-4e-10*hi, mid))
+		}
+		if miss := t.power(n, mid) - power; miss >= 0 {
+			hi, above, below = mid, miss, below/2
 		} else {
-			lo = mid
+			lo, below, above = mid, miss, above/2
 		}
 	}
 	return hi
@@ -165,12 +199,12 @@ func (t PairedTest) ItemsFor(drop, power float64) (int, error) {
 
 func (t PairedTest) itemsFor(drop, power float64) (int, error) {
 	lo, hi := 0, 1
-	for drop == 0 || t.power(hi, drop) < power {
-		lo, hi = hi, 2*hi
-		if drop == 0 || hi > maxItems {
+	for t.power(hi, drop) < power {
+		if hi == maxItems {
 			return 0, &Undefined{Method: "number of items", Why: fmt.Sprintf(
 				"a drop of %v beside noise of %v in each direction takes more than %d items; ask for a larger drop", drop, t.Discordant, maxItems)}
 		}
+		lo, hi = hi, min(2*hi, maxItems)
 	}
 	for hi-lo > 1 {
 		mid := lo + (hi-lo)/2

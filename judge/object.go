@@ -181,7 +181,7 @@ func (m menu) object(text string, s span) (o object, ok bool) {
 			return o, true
 		}
 		seen[f.name] = true
-		names = append(names, f.name)
+		names = append(names, quote(f.name))
 		mark, no := m.field(f, &word, &score)
 		if no != nil {
 			o.no = no
@@ -194,7 +194,7 @@ func (m menu) object(text string, s span) (o object, ok bool) {
 	if len(names) == 0 || o.no != nil {
 		return o, len(names) > 0
 	}
-	o.how = "JSON field " + quote(strings.Join(names, `", "`))
+	o.how = "JSON field " + strings.Join(names, ", ")
 	o.decide(m, word, score, marks)
 	return o, true
 }

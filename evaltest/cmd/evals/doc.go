@@ -34,6 +34,14 @@
 //	{"id":"plain","response":"16 - 3 - 4 = 9 eggs at $2 each.\n#### 18","target":"18","verdict":"correct","answer":"18","how":"peer: lm-eval.gsm8k.strict-match (EleutherAI/lm-evaluation-harness 4e7e0d47f)","score":1}
 //	{"id":"bold","response":"So she makes **$18.00** every day.","target":"18","verdict":"unparsed","answer":"","how":"peer: lm-eval.gsm8k.strict-match (EleutherAI/lm-evaluation-harness 4e7e0d47f)","score":0,"reason":"no_answer","why":"the rule extracts nothing: the number after the first \"#### \", exact_match"}
 //
+// The grader judge-reply says what verdict a judge's reply amounts to, and why,
+// without asking anybody. The file testdata/judge.jsonl holds three replies:
+//
+//	$ evals grade -grader judge-reply testdata/judge.jsonl
+//	{"id":"good","response":"It names the same city.\nGRADE: C","target":null,"verdict":"correct","answer":"C","how":"judge: line \"GRADE: C\"","score":1}
+//	{"id":"against itself","response":"{\"pass\":true,\"score\":0}","target":null,"verdict":"incorrect","answer":"I","how":"judge: JSON field \"pass\", \"score\"","score":0,"reason":"judge_contradictory","why":"the judge's reply contradicts itself, and so does not pass: \"{\\\"pass\\\":true,\\\"score\\\":0}\""}
+//	{"id":"off the menu","response":"GRADE: CI","target":null,"verdict":"ungraded","answer":"","how":"judge: no legal verdict","score":0,"reason":"judge_off_menu","why":"the judge's verdict \"CI\" is not C or I; it replied \"GRADE: CI\""}
+//
 // A row that cannot be graded ends the program. Its error names file and line;
 // nothing is left out silently, and the rows before it are written:
 //

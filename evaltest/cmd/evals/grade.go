@@ -35,10 +35,14 @@ is JSONL, plain, gzip or zstd, whatever its name. A row is a JSON object:
   mode        for -grader json: equal (the default) or subset
   locale      for -grader numeric: how numbers are written, over -locale
   tool_calls  for -grader tool-calls: [{"name": …, "arguments": {…}}, …]
+  judge_reply for -grader judge-reply, instead of response: what a judge replied
+  finish      for -grader judge-reply: why the reply ended, if it is known: stop,
+              length, content_filter, refusal
 
 Other fields are ignored. Each row becomes one line of output, in the same
 order: id, response and target as they stood, then verdict (correct, incorrect
-or unparsed), answer, how, score, and reason and why if it is not correct.
+or unparsed; of a judge's reply correct, incorrect or ungraded), answer, how,
+score, and reason and why if it is not correct.
 
 A row that cannot be graded ends the program with an error that names file and
 line. What was written before it is complete and in order. No row at all is an

@@ -100,6 +100,12 @@ func TestRows(t *testing.T) {
 		{"targets empty", "nothing to compare with", []string{"-grader", "exact-strict"}, `{"response":"18","targets":[]}`, 1},
 		{"null among targets", "no answer", []string{"-grader", "exact-strict"}, `{"response":"18","targets":["1",null]}`, 1},
 		{"id boolean", "says what to write", []string{"-grader", "exact-strict"}, `{"id":true,"response":"18","target":"18"}`, 1},
+		{"judge's reply", "a verdict that was offered", []string{"-grader", "judge-reply"}, `{"judge_reply":"{\"pass\": false}","response":"not read","target":"nor this"}`, 0},
+		{"judge's reply, cut", "a prefix that parses is no verdict (J11)", []string{"-grader", "judge-reply"}, `{"judge_reply":"GRADE: C","finish":"length"}` + "\n" + `{"judge_reply":"GRADE: C","finish":"MAX_TOKENS"}`, 0},
+		{"judge's reply, null", "no text came", []string{"-grader", "judge-reply"}, `{"judge_reply":null}`, 0},
+		{"judge's reply, not text", "says what to write", []string{"-grader", "judge-reply"}, `{"judge_reply":{"pass":true}}`, 1},
+		{"judge's reply, missing", "another column is no reply", []string{"-grader", "judge-reply"}, `{"response":"GRADE: C"}`, 1},
+		{"judge's reply, odd finish", "says what to write", []string{"-grader", "judge-reply"}, `{"judge_reply":"GRADE: C","finish":1}`, 1},
 		{"no choices", "says what is missing", []string{"-grader", "choice"}, `{"response":"B","target":"B"}`, 1},
 		{"one choice", "says the range", []string{"-grader", "choice"}, `{"response":"B","target":"B","choices":1}`, 1},
 		{"choices a string", "says what to write", []string{"-grader", "choice"}, `{"response":"B","target":"B","choices":"ABCD"}`, 1},
@@ -243,7 +249,7 @@ func TestEveryGrader(t *testing.T) {
 		if name == "regexp" {
 			args = append(args, "-pattern", "1(8)")
 		}
-		r := evals(`{"response":"ANSWER: 18","target":"18","choices":["18","20"],"tool_calls":[]}`, noEnv, args...)
+		r := evals(`{"response":"ANSWER: 18","target":"18","choices":["18","20"],"tool_calls":[],"judge_reply":"GRADE: C"}`, noEnv, args...)
 		if name == "json" || name == "tool-calls" {
 			r = evals(`{"response":"[]","target":[],"tool_calls":[]}`, noEnv, args...)
 		}

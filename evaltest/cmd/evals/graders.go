@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/grade/peer"
+	"github.com/goevals/evals/judge"
+	"github.com/goevals/evals/llm"
 )
 
 // A graderKind is a grader by name, made anew for the settings of a row.
@@ -32,7 +36,8 @@ type settings struct {
 	options   int
 }
 
-// ours are the graders of package grade, by the names that they have there.
+// ours are the graders of package grade, by the names that they have there, and
+// the reading of judges' replies.
 var ours = []graderKind{
 	{
 		name: "numeric", flag: "locale",
@@ -103,6 +108,18 @@ var ours = []graderKind{
 		about: "shared words; correct from -threshold on, and the score is kept",
 		make:  func(s settings) (grade.Grader, error) { return grade.F1(s.threshold), nil },
 	},
+	{
+		name:  "judge-reply",
+		about: "the verdict that a judge's reply amounts to; field judge_reply instead of response, no target",
+		needs: rowNeeds{judgeReply: true},
+		make:  func(settings) (grade.Grader, error) { return grade.Func(judgeReply), nil },
+	},
+}
+
+// judgeReply reads a judge's reply. Nobody is asked.
+func judgeReply(_ context.Context, _ dataset.Item, reply llm.Response) (grade.Verdict, error) {
+	v, _ := judge.ParseResponse(reply)
+	return v, nil
 }
 
 // kinds returns all graders: ours, then the peers' rules.

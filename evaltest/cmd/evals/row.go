@@ -28,6 +28,8 @@ type row struct {
 	Mode      jsontext.Value `json:"mode"`
 	Locale    jsontext.Value `json:"locale"`
 	ToolCalls jsontext.Value `json:"tool_calls"`
+	Reply     jsontext.Value `json:"judge_reply"`
+	Finish    jsontext.Value `json:"finish"`
 
 	item     dataset.Item
 	resp     llm.Response
@@ -43,6 +45,8 @@ type rowNeeds struct {
 	noTarget  bool // the grader may do without
 	choices   bool
 	toolCalls bool
+	// judgeReply: the text to grade is a judge's, in fields of its own.
+	judgeReply bool
 }
 
 // parseRow reads a line. number is the row's, from 1, and its id if it has none.
@@ -56,6 +60,10 @@ func parseRow(line []byte, number int, needs rowNeeds) (*row, error) {
 			return nil, syntax(lenient, line)
 		}
 	}
+	answer := "response"
+	if needs.judgeReply {
+		answer, r.Response = "judge_reply", r.Reply // it stands in the output as response
+	}
 	for _, field := range []struct {
 		name string
 		read func() error
@@ -67,7 +75,8 @@ func parseRow(line []byte, number int, needs rowNeeds) (*row, error) {
 			}
 			return err
 		}},
-		{"response", func() error { return r.readResponse(needs) }},
+		{answer, func() error { return r.readResponse(needs) }},
+		{"finish", func() error { return r.readFinish(needs) }},
 		{"target", func() error { return r.readTargets(needs) }},
 		{"choices", func() error { return r.readChoices(needs) }},
 		{"mode", func() (err error) { r.mode, err = word(r.Mode); return }},
@@ -154,6 +163,23 @@ func (r *row) readResponse(needs rowNeeds) (err error) {
 	return err
 }
 
+// readFinish reads why a judge's reply ended, in our words or a provider's.
+func (r *row) readFinish(needs rowNeeds) error {
+	if !needs.judgeReply {
+		return nil
+	}
+	w, err := word(r.Finish)
+	switch w = strings.ToLower(w); w {
+	case "max_tokens", "max_output_tokens":
+		r.resp.Finish = llm.FinishLength
+	case "safety":
+		r.resp.Finish = llm.FinishContentFilter
+	default:
+		r.resp.Finish = llm.FinishReason(w)
+	}
+	return err
+}
+
 func (r *row) readTargets(needs rowNeeds) error {
 	var all []string
 	add := func(v jsontext.Value) error {
@@ -165,6 +191,8 @@ func (r *row) readTargets(needs rowNeeds) error {
 		return err
 	}
 	switch {
+	case needs.judgeReply: // has no target
+		return nil
 	case r.Target.Kind() == 'n' && needs.json: // null is a JSON value like another
 		all = []string{"null"}
 	case !absent(r.Target):

@@ -15,15 +15,17 @@ func checkLevel(method string, level float64) {
 	}
 }
 
-func checkScore(method, name string, index int, x float64) {
-	if !(math.Abs(x) <= largest) {
-		panic(fmt.Sprintf("stat.%s: %s[%d] is %v; a score is a number within ±%g", method, name, index, x, largest))
-	}
+func isScore(x float64) bool { return math.Abs(x) <= largest }
+
+func refuseScore(method, name string, x float64) {
+	panic(fmt.Sprintf("stat.%s: %s is %v; a score is a number within ±%g", method, name, x, largest))
 }
 
 func checkScores(method, name string, xs []float64) {
 	for i, x := range xs {
-		checkScore(method, name, i, x)
+		if !isScore(x) {
+			refuseScore(method, fmt.Sprintf("%s[%d]", name, i), x)
+		}
 	}
 }
 

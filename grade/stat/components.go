@@ -1,6 +1,9 @@
 package stat
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 // Components split the variance of scores, several samples an item, into how
 // much items differ and how much the samples of one item do.
@@ -37,8 +40,9 @@ func (c Components) Consistency() float64 {
 // samples an item, √((Between + Within/samples)/items): what more samples would
 // buy and what only more items can. It panics if either is less than 1.
 func (c Components) SEWith(items, samples int) float64 {
-	checkCount("Components.SEWith", "items-1", items-1)
-	checkCount("Components.SEWith", "samples-1", samples-1)
+	if items < 1 || samples < 1 {
+		panic(fmt.Sprintf("stat.Components.SEWith: %d items of %d samples; both are 1 or more", items, samples))
+	}
 	return math.Sqrt((c.Between + c.Within/float64(samples)) / float64(items))
 }
 
@@ -59,8 +63,12 @@ func Split(scores [][]float64) (Components, error) {
 	c := Components{}
 	var means, sizes []float64
 	within, total, squares := 0.0, 0.0, 0.0
-	for _, xs := range scores {
-		checkScores("Split", "scores of an item", xs)
+	for i, xs := range scores {
+		for j, x := range xs {
+			if !isScore(x) {
+				refuseScore("Split", fmt.Sprintf("scores[%d][%d]", i, j), x)
+			}
+		}
 		if len(xs) == 0 {
 			c.Empty++
 			continue

@@ -61,6 +61,11 @@ func (d Difference) MinDrop(alpha, power float64) float64 {
 // and t has one degree of freedom less than there are clusters. Source: as
 // there; paired, E. Miller, arXiv:2411.00640, section 4.
 //
+// In simulations of clusters of five items that all flip together in half of the
+// clusters, at an alpha of 5%, it had 2.8% false alarms with 10 clusters and
+// 4.5% to 5.1% with 20, 60 and 200; McNemar, which takes items as independent,
+// had 15% to 18%.
+//
 // If all items changed by the same amount, t has no scale. P is then that of
 // the sign test, ½ to the power of the clusters, and 1 if that amount is 0.
 //
@@ -98,8 +103,12 @@ func pairedStart(function, method string, pairs []Pair) (d Difference, xs []floa
 	groups := make([]string, len(pairs))
 	grouped := false
 	for i, p := range pairs {
-		checkScore(function, "Old of pairs", i, p.Old)
-		checkScore(function, "New of pairs", i, p.New)
+		if !isScore(p.Old) {
+			refuseScore(function, fmt.Sprintf("pairs[%d].Old", i), p.Old)
+		}
+		if !isScore(p.New) {
+			refuseScore(function, fmt.Sprintf("pairs[%d].New", i), p.New)
+		}
 		xs[i], groups[i] = p.New-p.Old, p.Group
 		grouped = grouped || p.Group != ""
 	}

@@ -11,6 +11,24 @@ const maxItems = 1_000_000_000
 // A PairedTest is the one-sided test for a drop between two runs of the same
 // items, one sample an item, by [McNemar]: it fires if the p value is at most
 // Alpha.
+//
+// The mid-p is what a gate should use. Found at an Alpha of 0.05, exactly:
+//
+//	                      false alarms    drop found 80% of the time
+//	n      discordant     mid-p  exact    mid-p   exact
+//	50     0.02           0.7%   0.1%     14.3%   16.5%
+//	50     0.10           4.2%   2.3%     22.0%   24.1%
+//	200    0.02           3.9%   2.0%      5.1%    5.7%
+//	200    0.10           5.0%   3.7%      9.4%   10.0%
+//	1319   0.02           4.9%   3.8%      1.6%    1.7%
+//	1319   0.10           5.0%   4.4%      3.3%    3.4%
+//	10000  0.02           5.0%   4.5%      0.5%    0.5%
+//	10000  0.10           5.0%   4.8%      1.1%    1.2%
+//
+// The exact test never has more false alarms than Alpha, at the price of a
+// drop that is 1% to 15% larger before it is seen. The mid-p has at most 5.02%
+// while no more than half of the items flip; at its worst, 12 items that all
+// flip, 7.3%. With items that come in groups neither holds: see [PairedDiff].
 type PairedTest struct {
 	// Alpha is the accepted share of false alarms, such as 0.05.
 	Alpha float64
@@ -26,6 +44,8 @@ type PairedTest struct {
 // Fires reports whether the test finds a drop in these counts.
 func (t PairedTest) Fires(broke, fixed int) bool {
 	t.check("Fires")
+	checkCount("PairedTest.Fires", "broke", broke)
+	checkCount("PairedTest.Fires", "fixed", fixed)
 	return t.fires(broke, broke+fixed)
 }
 

@@ -14,6 +14,12 @@ import "math"
 // proportions for the paired-sample design", Statistics in Medicine 17 (1998),
 // 891-908.
 //
+// Tango's was chosen from three by simulated coverage, at n = 10, 50 and 1319
+// with five patterns of flips: it held the truth in 94.2% or more everywhere,
+// and so did R. G. Newcombe's (method 10, 94.5%), which is a little wider at
+// high shares; the paired t interval has no width if nothing flipped, and at n =
+// 10 fell to 45%.
+//
 // With no items nothing is known: the interval is -1..1 and P is 1. It panics
 // if a count is negative or level is not between 0 and 1.
 func PairedProportions(both, broke, fixed, neither int, level float64) Difference {

@@ -6,16 +6,16 @@ import (
 	"strconv"
 )
 
-// An Interval is where a share lies with some confidence. Lo and Hi are shares
-// in 0..1 with Lo <= Hi.
+// An Interval is where a number lies with some confidence: a share, 0..1, or a
+// difference of shares, -1..1, or a mean of scores in their unit. Lo <= Hi.
 type Interval struct {
 	Lo, Hi float64
 	// Level is the confidence, such as 0.95 for 95%.
 	Level float64
 }
 
-// Contains reports whether share lies in the interval, its ends included.
-func (i Interval) Contains(share float64) bool { return i.Lo <= share && share <= i.Hi }
+// Contains reports whether x lies in the interval, its ends included.
+func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
 
 // String is the interval in percent: "71.1% to 86.7%". An end has as many
 // decimals as it takes not to be shown as 0% or 100% if it is not: all of a
@@ -23,6 +23,12 @@ func (i Interval) Contains(share float64) bool { return i.Lo <= share && share <
 func (i Interval) String() string { return percent(i.Lo) + " to " + percent(i.Hi) }
 
 func percent(share float64) string {
+	if share < 0 {
+		return "-" + percent(-share)
+	}
+	if !(share <= 1) { // no share: nothing to keep apart from 100%
+		return strconv.FormatFloat(100*share, 'f', 1, 64) + "%"
+	}
 	for decimals := 1; ; decimals++ {
 		text := strconv.FormatFloat(100*share, 'f', decimals, 64)
 		shown, _ := strconv.ParseFloat(text, 64)

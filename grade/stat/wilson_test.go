@@ -87,6 +87,9 @@ func TestIntervalString(t *testing.T) {
 		{"none of a million", "not excluded either", stat.Wilson(0, 1e6, 0.95), "0.0% to 0.0004%"},
 		{"1 of a million", "0 is excluded", stat.Wilson(1, 1e6, 0.95), "0.00002% to 0.001%"},
 		{"nothing known", "", stat.Wilson(0, 0, 0.95), "0.0% to 100.0%"},
+		{"a difference", "of shares", stat.Interval{Lo: -0.0512, Hi: 0.003}, "-5.1% to 0.3%"},
+		{"scores", "not shares", stat.Interval{Lo: -1.5, Hi: 2}, "-150.0% to 200.0%"},
+		{"no numbers", "still text", stat.Interval{Lo: math.NaN(), Hi: math.Inf(1)}, "NaN% to +Inf%"},
 		{"next to the ends", "it ends", stat.Interval{Lo: 5e-324, Hi: math.Nextafter(1, 0)}, "0.00000000000000000000% to 99.99999999999999%"},
 	} {
 		t.Run(tt.name, func(t *testing.T) { assert.Equal(t, tt.want, tt.i.String(), tt.reason) })

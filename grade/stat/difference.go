@@ -63,8 +63,8 @@ func (d Difference) MinDrop(alpha, power float64) float64 {
 //
 // In simulations of clusters of five items that all flip together in half of the
 // clusters, at an alpha of 5%, it had 2.8% false alarms with 10 clusters and
-// 4.5% to 5.1% with 20, 60 and 200; McNemar, which takes items as independent,
-// had 15% to 18%.
+// 5.1% and 5.0% with 20 and 60; McNemar, which takes items as independent, had
+// 16% to 18%.
 //
 // If all items changed by the same amount, t has no scale. P is then that of
 // the sign test, ½ to the power of the clusters, and 1 if that amount is 0.

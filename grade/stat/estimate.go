@@ -40,7 +40,9 @@ func (i Interval) plain() string {
 // probable error of a mean", Biometrika 6 (1908), 1-25.
 //
 // The interval is not cut to 0..1: scores need not be shares. Scores of only 0
-// and 1 are better served by [Wilson].
+// and 1 are better served by [Wilson]: with them its coverage at a level of 0.95
+// is 92% to 94% at n = 50 and p = 0.5 or 0.95, and 40% at p = 0.99, where three
+// samples in five have no spread.
 //
 // Fewer than 2 scores are a [*NotEnough]. Mean panics if a score is NaN or not
 // within ±1e140, or if level is not between 0 and 1.

@@ -5,9 +5,6 @@ import (
 	"math"
 )
 
-// maxItems is the largest number of items that is reckoned with.
-const maxItems = 1_000_000_000
-
 // A PairedTest is the one-sided test for a drop between two runs of the same
 // items, one sample an item, by [McNemar]: it fires if the p value is at most
 // Alpha.
@@ -68,12 +65,6 @@ func (t PairedTest) check(method string) {
 	}
 }
 
-func checkItems(method string, n int) {
-	if n < 0 || n > maxItems {
-		panic(fmt.Sprintf("stat.PairedTest.%s: n is %d; it is within 0..%d", method, n, maxItems))
-	}
-}
-
 // Power is the probability that the test fires on n items if the true share of
 // correct answers has fallen by drop: an item breaks with probability
 // Discordant+drop and is fixed with Discordant. With a drop of 0 it is the rate
@@ -87,7 +78,7 @@ func checkItems(method string, n int) {
 // than 1-2·Discordant, which no shares have.
 func (t PairedTest) Power(n int, drop float64) float64 {
 	t.check("Power")
-	checkItems("Power", n)
+	checkCount("PairedTest.Power", "n", n)
 	if !(drop >= 0 && drop <= 1-2*t.Discordant+1e-12) {
 		panic(fmt.Sprintf("stat.PairedTest.Power: drop %v is not within 0..%v, what Discordant %v leaves", drop, 1-2*t.Discordant, t.Discordant))
 	}
@@ -156,28 +147,28 @@ func (t PairedTest) firesAt(tail binomialTail) bool {
 func (t PairedTest) MinDrop(n int, power float64) (float64, error) {
 	t.check("MinDrop")
 	t.checkPower("MinDrop", power)
-	checkItems("MinDrop", n)
-	most := 1 - 2*t.Discordant
-	if most == 0 {
+	checkCount("PairedTest.MinDrop", "n", n)
+	room := 1 - 2*t.Discordant
+	if room == 0 {
 		return 0, &Undefined{Method: "smallest drop", Why: "with noise of 0.5 in each direction every item flips, and no drop shows"}
 	}
-	top := t.power(n, most)
+	top := t.power(n, room)
 	if top < power {
-		need, err := t.itemsFor(most, power)
+		need, err := t.itemsFor(room, power)
 		if err != nil {
 			return 0, err
 		}
 		return 0, &NotEnough{Method: "paired test", Have: n, Need: max(need, n+1), What: "items"}
 	}
-	return t.search(n, most, top, power), nil
+	return t.search(n, room, top, power), nil
 }
 
-// search finds the drop in 0..most at which the power, which grows with it,
+// search finds the drop in 0..room at which the power, which grows with it,
 // reaches power, to 1e-9 of itself; the end that has the power is returned. It
 // is the Illinois method, false position with the weight of an end halved that
 // stays, and halves the bracket every third step lest it crawl.
-func (t PairedTest) search(n int, most, top, power float64) float64 {
-	lo, hi := 0.0, most
+func (t PairedTest) search(n int, room, top, power float64) float64 {
+	lo, hi := 0.0, room
 	below, above := t.power(n, 0)-power, top-power
 	for step := 1; hi-lo > 1e-9*hi; step++ {
 		mid := lo + (hi-lo)/2
@@ -220,11 +211,11 @@ func (t PairedTest) ItemsFor(drop, power float64) (int, error) {
 func (t PairedTest) itemsFor(drop, power float64) (int, error) {
 	lo, hi := 0, 1
 	for t.power(hi, drop) < power {
-		if hi == maxItems {
+		if hi == most {
 			return 0, &Undefined{Method: "number of items", Why: fmt.Sprintf(
-				"a drop of %v beside noise of %v in each direction takes more than %d items; ask for a larger drop", drop, t.Discordant, maxItems)}
+				"a drop of %v beside noise of %v in each direction takes more than %d items; ask for a larger drop", drop, t.Discordant, most)}
 		}
-		lo, hi = hi, min(2*hi, maxItems)
+		lo, hi = hi, min(2*hi, most)
 	}
 	for hi-lo > 1 {
 		mid := lo + (hi-lo)/2

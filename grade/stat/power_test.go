@@ -113,7 +113,7 @@ func TestPairedTestFigures(t *testing.T) {
 func TestFalseAlarmBound(t *testing.T) {
 	worst := func(exact bool, percent int) (size float64, at string) {
 		for n := 1; n <= 300; n += 1 + n/40 {
-			for i := 1; i <= percent; i++ {
+			for i := 5; i <= percent; i += 5 {
 				d := float64(i) / 100
 				s := stat.PairedTest{Alpha: 0.05, Discordant: d, Exact: exact}.Power(n, 0)
 				if s > size {
@@ -216,6 +216,39 @@ func TestMinDropNeedsItems(t *testing.T) {
 	var undefined *stat.Undefined
 	_, err := stat.MinDrop(1000, 0.5, 0.05, 0.8)
 	assert.ErrorAs(t, err, &undefined, "every item flips")
-	_, err = stat.ItemsFor(1e-9, 0.4, 0.05, 0.8)
+	_, err = stat.ItemsFor(1e-9, 0.001, 0.05, 0.8)
 	assert.ErrorAs(t, err, &undefined, "beyond a billion items")
+}
+
+// TestDifferenceMinDrop: the paired t test finds the drop that MinDrop names 80%
+// of the time, from few clusters to many.
+func TestDifferenceMinDrop(t *testing.T) {
+	for _, n := range []int{8, 20, 100} {
+		// Differences uniform in ±½ have the variance 1/12.
+		se := math.Sqrt(1 / 12. / float64(n))
+		drop := stat.Difference{SE: se, DF: float64(n - 1)}.MinDrop(0.05, 0.8)
+		random := rand.New(rand.NewPCG(uint64(n), 5))
+		found, alarms := 0, 0
+		for range 2000 {
+			pairs, none := make([]stat.Pair, n), make([]stat.Pair, n)
+			for i := range pairs {
+				x := random.Float64() - 0.5
+				pairs[i].New, none[i].New = x-drop, x
+			}
+			d, err := stat.PairedDiff(pairs, 0.95)
+			require.NoError(t, err)
+			if d.P <= 0.05 {
+				found++
+			}
+			d, err = stat.PairedDiff(none, 0.95)
+			require.NoError(t, err)
+			if d.P <= 0.05 {
+				alarms++
+			}
+		}
+		t.Logf("%d pairs: found %.3f, false alarms %.3f", n, float64(found)/2000, float64(alarms)/2000)
+		assert.InDelta(t, 0.8, float64(found)/2000, 0.03, "%d pairs", n)
+		assert.LessOrEqual(t, float64(alarms)/2000, 0.0646, "%d pairs", n)
+	}
+	assert.InDelta(t, (1.6448536+0.8416212)*0.01, stat.Difference{SE: 0.01}.MinDrop(0.05, 0.8), 1e-9, "without degrees of freedom: z")
 }

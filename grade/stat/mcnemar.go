@@ -30,8 +30,7 @@ type McNemarResult struct {
 // no evidence, and half a coin of it would be misread.
 //
 // Which to use: MidP. See [PairedTest] for the false alarms and the power of
-// both. It panics if a count is negative or
-// above a billion.
+// both. It panics if a count is negative or above a billion.
 func McNemar(broke, fixed int) McNemarResult {
 	checkCount("McNemar", "broke", broke)
 	checkCount("McNemar", "fixed", fixed)

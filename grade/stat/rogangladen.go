@@ -26,8 +26,8 @@ func (p Proportion) Share() float64 { return float64(p.Successes) / float64(p.N)
 // (1978), 71-76. Interval also counts that sens and spec are estimates
 // themselves: Z. Lang and J. Reiczigel, "Confidence limits for prevalence of
 // disease adjusted for estimated sensitivity and specificity", Preventive
-// Veterinary Medicine 113 (2014), 13-22. It may lie to one side of a cut Value
-// only by rounding; it always contains it.
+// Veterinary Medicine 113 (2014), 13-22. It is cut to 0..1 too, and always
+// contains Value.
 //
 // Found coverage at a level of 0.95 with 50 labels of each kind: 95% to 97% from
 // n = 10 to 1319 and from a true share of 0.5 to 0.99. The delta method, value ±

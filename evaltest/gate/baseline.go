@@ -144,8 +144,12 @@ func (r *Recorder) item(id, group string) *recorded {
 }
 
 // Add takes a record; nothing of it is kept alive. A record of the same item
-// and sample as an earlier one takes its place, as in a resumed journal.
+// and sample as an earlier one takes its place, as in a resumed journal. One
+// that [result.Record.Confirms] is no part of the run's accuracy, and left out.
 func (r *Recorder) Add(rec *result.Record) {
+	if rec.Confirms {
+		return
+	}
 	it := r.item(rec.Item.ID, rec.Item.Group)
 	for len(it.answers) <= rec.Sample {
 		it.answers = append(it.answers, nil)

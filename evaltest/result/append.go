@@ -168,6 +168,7 @@ func (a *appender) record(rec *Record) {
 	a.trueIf(`"replayed":`, rec.Replayed)
 	a.trueIf(`"judge_replayed":`, rec.JudgeReplayed)
 	a.trueIf(`"abandoned":`, rec.Abandoned)
+	a.trueIf(`"confirms":`, rec.Confirms)
 	a.timeIf(`"start":`, rec.Start)
 	a.numberIf(`"duration_ns":`, int64(rec.Duration))
 	a.numberIf(`"latency_ns":`, int64(rec.Latency))

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -101,6 +102,12 @@ func encodeHeader(b *bytes.Buffer, h Header) error {
 
 func encodeEnd(b *bytes.Buffer, end End) error {
 	end.Reason = strings.ToValidUTF8(end.Reason, "\uFFFD") // our own words
+	for k, v := range end.Fingerprint {                    // a model's name for itself
+		if !utf8.ValidString(v) {
+			end.Fingerprint = maps.Clone(end.Fingerprint)
+			end.Fingerprint[k] = strings.ToValidUTF8(v, "\uFFFD")
+		}
+	}
 	if err := json.MarshalWrite(b, endLine{&end}, writing); err != nil {
 		return fmt.Errorf("result: end cannot be written: %w", err)
 	}

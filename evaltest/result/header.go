@@ -54,11 +54,15 @@ type End struct {
 	// Complete is set when every item has a record and none is not_run. Some
 	// may be errored: a resumed run asks those again.
 	Complete bool `json:"complete"`
-	// Reason says why a run is not complete: interrupt, deadline, fail-fast.
+	// Reason says why a run is not complete: interrupt, deadline, fail-fast;
+	// curtailed, if the rest could not change what its gates decide.
 	Reason string `json:"reason,omitempty"`
 	// Counts are the run's answers by outcome; those that it owed and has no
 	// record of are not_run.
 	Counts Counts `json:"counts,omitempty"`
+	// Fingerprint is what of [Header.Fingerprint] is known only now: the model,
+	// as it reported itself.
+	Fingerprint map[string]string `json:"fingerprint,omitempty"`
 }
 
 // Counts are numbers of answers by outcome.

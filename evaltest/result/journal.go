@@ -1,5 +1,7 @@
 package result
 
+import "maps"
+
 // A Journal is a journal read whole.
 type Journal struct {
 	// Path is the file that was read.
@@ -57,8 +59,18 @@ func spentOf(r *Record) Record {
 		Item: Item{ID: r.Item.ID}, Sample: r.Sample, Outcome: r.Outcome,
 		Usage: r.Usage, JudgeUsage: r.JudgeUsage, CostUSD: r.CostUSD, JudgeCostUSD: r.JudgeCostUSD,
 		AtLeastUSD: r.AtLeastUSD, JudgeAtLeastUSD: r.JudgeAtLeastUSD,
-		Replayed: r.Replayed, JudgeReplayed: r.JudgeReplayed, Start: r.Start, Duration: r.Duration,
+		Replayed: r.Replayed, JudgeReplayed: r.JudgeReplayed, Confirms: r.Confirms, Start: r.Start, Duration: r.Duration,
 	}
+}
+
+// Fingerprint is the header's, and what was known of the run only at its end.
+func (j *Journal) Fingerprint() map[string]string {
+	if j.End == nil || len(j.End.Fingerprint) == 0 {
+		return j.Header.Fingerprint
+	}
+	both := maps.Clone(j.End.Fingerprint)
+	maps.Copy(both, j.Header.Fingerprint)
+	return both
 }
 
 // Find returns the record of a key; nil if there is none. It points into

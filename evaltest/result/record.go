@@ -74,6 +74,10 @@ type Record struct {
 	// Abandoned is set when the strategy, grader or judge ignored the end of
 	// the item's time and was left running.
 	Abandoned bool `json:"abandoned,omitempty"`
+	// Confirms is set for an answer that was asked for beyond the run's own
+	// samples, to tell whether a broken item is broken or flaky. What it spent
+	// is part of what the run spent; the answer is no part of its accuracy.
+	Confirms bool `json:"confirms,omitempty"`
 	// Start and Duration span the item's own work, waiting for a worker
 	// excluded. Latency is the model time of the last attempt's calls.
 	Start    time.Time     `json:"start,omitzero"`

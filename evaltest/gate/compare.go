@@ -42,6 +42,10 @@ type CompareOptions struct {
 	// EachGroup also tests every group by itself, item by item. All tests are
 	// then corrected by Holm.
 	EachGroup bool
+	// Scores also tests the mean score, by the paired t test, clustered if the
+	// items are: for graders that give part of the marks. Both tests are then
+	// corrected by Holm.
+	Scores bool
 	// MaxDrop is the largest drop of accuracy in points, 0..1, that passes
 	// whatever the test says; nil is no limit. It is compared exactly, as
 	// [Config.MinAccuracy] is.
@@ -112,6 +116,17 @@ type GroupChange struct {
 	P, Adjusted float64
 }
 
+// A ScoreChange is the test of the mean score (see [CompareOptions.Scores]).
+type ScoreChange struct {
+	// Old and New are the means over the pairs, 0..1, each item's score being
+	// the mean of its samples'.
+	Old, New float64
+	// Diff is New less Old; its P is 1 if there are too few pairs for a test.
+	Diff stat.Difference
+	// Adjusted is its one-sided p value for a drop, corrected.
+	Adjusted float64
+}
+
 // A Comparison is a run held against its baseline, item by item.
 //
 // An item is a pair if both runs have it and ran all its samples. Its value is
@@ -151,6 +166,7 @@ type Comparison struct {
 	Adjusted                 float64
 	Tests                    int
 	ByGroup                  []GroupChange // with EachGroup, by name
+	Scores                   *ScoreChange  // with CompareOptions.Scores
 	// Method names the test.
 	Method string
 	// Alpha is the chance of a false alarm that Verdict keeps.
@@ -158,11 +174,8 @@ type Comparison struct {
 	Verdict Change
 	// Why says why the verdict is not enough data, else it is empty.
 	Why string
-	// MinDrop is the smallest drop of accuracy, 0..1, that these pairs show
-	// with a chance of [Power]; 0 if there is none. ItemsNeeded is how many
-	// items would do where the verdict is not enough data; 0 if more items
-	// would not help or nobody knows.
-	MinDrop     float64
+	// ItemsNeeded is how many items would do where the verdict is not enough
+	// data; 0 if more items would not help or nobody knows.
 	ItemsNeeded int
 	// First is the comparison before Confirm asked again; nil without.
 	First *Comparison
@@ -227,7 +240,7 @@ func (c *Comparison) pair(base, now *Baseline) error {
 }
 
 func (c *Comparison) match(old, now *BaselineItem, perOld, perNew int) {
-	p := pair{id: now.ID, group: now.Group, old: old.Correct() * perOld, now: now.Correct() * perNew}
+	p := pair{id: now.ID, group: now.Group, old: old.Correct() * perOld, now: now.Correct() * perNew, oldScore: old.score(), newScore: now.score()}
 	p.unanswered = old.unanswered() || now.unanswered()
 	ch := ItemChange{ID: now.ID, Group: now.Group, Old: old.Outcomes, New: now.Outcomes, Unanswered: p.unanswered}
 	before, after := old.majority(), now.majority()
@@ -242,7 +255,7 @@ func (c *Comparison) match(old, now *BaselineItem, perOld, perNew int) {
 			c.set.unrun = append(c.set.unrun, p)
 			return
 		}
-		p.now, p.missing, p.unanswered, after = p.old, 0, false, before
+		p.now, p.newScore, p.missing, p.unanswered, after = p.old, p.oldScore, 0, false, before
 	}
 	if p.unanswered {
 		c.Unanswered++
@@ -281,10 +294,9 @@ func (c *Comparison) decide() {
 	c.means()
 	t := c.test()
 	c.P, c.PRise, c.PAnswered, c.PRiseAnswered = t.all.drop, t.all.rise, t.answered.drop, t.answered.rise
-	c.Adjusted, c.Tests, c.ByGroup = t.adjusted, t.tests, t.groups
+	c.Adjusted, c.Tests, c.ByGroup, c.Scores = t.adjusted, t.tests, t.groups, t.scores
 	c.Diff = s.difference()
 	c.Diff.P, c.Diff.TwoSided, c.Diff.Method = c.P, min(1, 2*min(c.P, c.PRise)), c.Method
-	c.detectable()
 	alpha := c.Alpha
 	switch {
 	case c.Pairs == 0:
@@ -298,9 +310,6 @@ func (c *Comparison) decide() {
 	default:
 		c.Verdict = NoEvidence
 		c.lookForEnough()
-	}
-	if c.Verdict == Improved || c.Verdict == Regressed {
-		c.detectable() // the noise is then what goes the other way
 	}
 }
 

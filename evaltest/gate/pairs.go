@@ -10,8 +10,11 @@ import (
 type pair struct {
 	id, group string
 	// old and now are how many of the set's scale samples are correct.
-	old, now     int
-	missing      int // of those of now, how many have not run
+	old, now int
+	missing  int // of those of now, how many have not run
+	// oldScore and newScore are the means of the samples' scores.
+	oldScore, newScore float64
+
 	unanswered   bool
 	broke, fixed bool // by the majority of the samples
 }
@@ -112,11 +115,12 @@ type tested struct {
 	adjusted                 float64
 	tests                    int
 	groups                   []GroupChange
+	scores                   *ScoreChange
 	dropped, droppedAnswered bool // a test fires, corrected
 }
 
-// test runs the tests of a comparison. With EachGroup it fires if one of them
-// does after Holm's correction.
+// test runs the tests of a comparison. If there are several it fires if one of
+// them does after Holm's correction.
 func (c *Comparison) test() tested {
 	s, exact := &c.set, c.options.Exact
 	answered := func(p *pair) bool { return !p.unanswered }
@@ -125,29 +129,68 @@ func (c *Comparison) test() tested {
 	if c.options.EachGroup {
 		for _, name := range s.groupNames() {
 			in := func(p *pair) bool { return p.group == name }
-			g := GroupChange{Name: name, P: significance(s.sums(false, in), exact).drop}
-			for i := range s.pairs {
-				if p := &s.pairs[i]; p.group == name {
-					g.Pairs++
-					g.Broke += one(p.broke)
-					g.Fixed += one(p.fixed)
-				}
-			}
+			g := s.groupChange(name)
+			g.P = significance(s.sums(false, in), exact).drop
 			t.groups = append(t.groups, g)
 			all = append(all, g.P)
 			ans = append(ans, significance(s.sums(false, func(p *pair) bool { return in(p) && answered(p) }), exact).drop)
 		}
 	}
+	if c.options.Scores {
+		t.scores = s.scoreChange(nil)
+		all = append(all, t.scores.Diff.P)
+		ans = append(ans, s.scoreChange(answered).Diff.P)
+	}
 	adjusted, adjustedAnswered := stat.Holm(all), stat.Holm(ans)
 	t.adjusted, t.tests = adjusted[0], len(all)
+	for i := range t.groups {
+		t.groups[i].Adjusted = adjusted[1+i]
+	}
+	if t.scores != nil {
+		t.scores.Adjusted = adjusted[len(all)-1]
+	}
 	for i := range all {
-		if i > 0 {
-			t.groups[i-1].Adjusted = adjusted[i]
-		}
 		t.dropped = t.dropped || adjusted[i] <= c.Alpha
 		t.droppedAnswered = t.droppedAnswered || adjusted[i] <= c.Alpha && adjustedAnswered[i] <= c.Alpha
 	}
 	return t
+}
+
+// groupChange counts one group's pairs.
+func (s *pairSet) groupChange(name string) GroupChange {
+	g := GroupChange{Name: name}
+	for i := range s.pairs {
+		if p := &s.pairs[i]; p.group == name {
+			g.Pairs++
+			g.Broke += one(p.broke)
+			g.Fixed += one(p.fixed)
+		}
+	}
+	return g
+}
+
+// scoreChange tests the mean score. Pairs that keep refuses are unchanged.
+func (s *pairSet) scoreChange(keep func(*pair) bool) *ScoreChange {
+	c := &ScoreChange{}
+	pairs := make([]stat.Pair, len(s.pairs))
+	n := float64(max(1, len(s.pairs)))
+	for i := range s.pairs {
+		p := &s.pairs[i]
+		c.Old, c.New = c.Old+p.oldScore/n, c.New+p.newScore/n
+		pairs[i] = stat.Pair{Old: p.oldScore, New: p.newScore}
+		if keep != nil && !keep(p) {
+			pairs[i].New = p.oldScore
+		}
+		if s.cluster {
+			pairs[i].Group = p.group
+		}
+	}
+	d, err := stat.PairedDiff(pairs, Level)
+	if err != nil { // too few
+		d = stat.Difference{Value: c.New - c.Old, N: len(pairs), P: 1, TwoSided: 1, Interval: stat.Interval{Lo: -1, Hi: 1, Level: Level}}
+	}
+	c.Diff = d
+	return c
 }
 
 func one(b bool) int {

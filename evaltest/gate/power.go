@@ -31,18 +31,28 @@ func (c *Comparison) paired() stat.PairedTest {
 	return stat.PairedTest{Alpha: c.Alpha / float64(max(1, c.Tests)), Discordant: c.noise(), Exact: c.options.Exact}
 }
 
-// detectable fills MinDrop. That of one sample an item without groups is exact.
-// Else it is the larger of what the standard error of the difference gives and
-// of what as many items or groups without any noise show.
-func (c *Comparison) detectable() {
-	c.MinDrop = 0
+// MinDrop is the smallest drop of accuracy, 0..1, that these pairs show with a
+// chance of [Power]; 0 if they show none. The noise is taken from the items
+// that broke and were fixed: both where there is no change, and what went
+// against the change where there is one. For one sample an item without groups
+// it is exact; else it is the larger of what the standard error of the
+// difference gives and of what as many items or groups without any noise show.
+// After [Comparison.Confirm] it is that of the first test. It takes some
+// milliseconds.
+func (c *Comparison) MinDrop() float64 {
+	if c.First != nil {
+		return c.First.MinDrop()
+	}
 	if c.Pairs == 0 {
-		return
+		return 0
 	}
 	t := c.paired()
 	if c.set.single && !c.set.cluster {
-		c.MinDrop, _ = t.MinDrop(c.Pairs, Power) // an error is a dataset that shows none
-		return
+		drop, err := t.MinDrop(c.Pairs, Power)
+		if err != nil { // there is none: the pairs are too few
+			return 0
+		}
+		return drop
 	}
 	units := c.Pairs
 	if c.set.cluster {
@@ -51,12 +61,13 @@ func (c *Comparison) detectable() {
 	t.Discordant = 0
 	silent, err := t.MinDrop(units, Power)
 	if err != nil {
-		return
+		return 0
 	}
 	least := silent * float64(units) / float64(c.Pairs*c.set.scale)
 	if drop := max(least, c.Diff.MinDrop(t.Alpha, Power)); drop <= 1 {
-		c.MinDrop = drop
+		return drop
 	}
+	return 0
 }
 
 // lookForEnough turns no evidence of a drop into not enough data if there
@@ -78,10 +89,14 @@ func (c *Comparison) lookForEnough() {
 		}
 		return
 	}
-	if d := c.options.Detect; d > 0 && (c.MinDrop == 0 || c.MinDrop > d) {
+	d := c.options.Detect
+	if d == 0 {
+		return
+	}
+	if shows := c.MinDrop(); shows == 0 || shows > d {
 		c.Verdict = NotEnough
 		c.Why = fmt.Sprintf("the drop to be detected is %s points", points(d))
-		if need, ok := c.itemsFor(d); ok {
+		if need, ok := c.itemsFor(d, shows); ok {
 			c.ItemsNeeded = need
 			c.Why += fmt.Sprintf(", which takes about %d items", need)
 		}
@@ -120,7 +135,7 @@ func (c *Comparison) leastUnits() int {
 }
 
 // itemsFor is how many items show a drop of d as noisy as these.
-func (c *Comparison) itemsFor(d float64) (int, bool) {
+func (c *Comparison) itemsFor(d, shows float64) (int, bool) {
 	if c.set.single && !c.set.cluster {
 		t := c.paired()
 		if d > 1-2*t.Discordant {
@@ -129,11 +144,11 @@ func (c *Comparison) itemsFor(d float64) (int, bool) {
 		n, err := t.ItemsFor(d, Power)
 		return n, err == nil
 	}
-	if c.MinDrop == 0 {
+	if shows == 0 {
 		return 0, false
 	}
 	// The standard error falls with the root of the number of items.
-	n := math.Ceil(float64(c.Pairs) * (c.MinDrop / d) * (c.MinDrop / d))
+	n := math.Ceil(float64(c.Pairs) * (shows / d) * (shows / d))
 	return int(n), n < 1e9
 }
 

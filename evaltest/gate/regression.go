@@ -140,12 +140,15 @@ func (c *Comparison) footnotes() []string {
 			list = append(list, fmt.Sprintf("group %s fell: %d broke and %d fixed of %d, p %s corrected", quoted(g.Name), g.Broke, g.Fixed, g.Pairs, pText(g.Adjusted)))
 		}
 	}
-	switch {
-	case c.Verdict == Regressed || c.Verdict == Improved || c.Pairs == 0:
-	case c.MinDrop > 0:
-		list = append(list, fmt.Sprintf("these items show a drop of %s points or more in 80%% of runs", points(c.MinDrop)))
-	default:
-		list = append(list, "these items show no drop in 80% of runs, however large")
+	if s := c.Scores; s != nil {
+		list = append(list, fmt.Sprintf("mean score %.3f before, %.3f now, p %s corrected", s.Old, s.New, pText(s.Adjusted)))
+	}
+	if c.Pairs > 0 && (c.Verdict == NoEvidence || c.Verdict == NotEnough) {
+		if drop := c.MinDrop(); drop > 0 {
+			list = append(list, fmt.Sprintf("these items show a drop of %s points or more in 80%% of runs", points(drop)))
+		} else {
+			list = append(list, "these items show no drop in 80% of runs, however large")
+		}
 	}
 	if c.Unanswered > 0 {
 		list = append(list, fmt.Sprintf("%s errored or ungraded in one of the runs", plural(c.Unanswered, "item")))

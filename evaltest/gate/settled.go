@@ -26,7 +26,8 @@ import "slices"
 // be left out of the test of answered pairs, because an answer errors, counts
 // as unchanged there, which lies between both. A gate that is held against the
 // noise of the answers ([CompareOptions.Detect]) is not settled unless it
-// fails.
+// fails, and one with a t test ([CompareOptions.Scores]) not at all: the p value
+// of that may rise as scores fall.
 //
 // It takes as long as Decide: call it every few answers, not after each.
 func Settled(e Evidence, cfg Config) bool {
@@ -112,7 +113,7 @@ func baselineSettled(e Evidence, cfg Config) bool {
 	if o.MaxDrop != nil && worst.maxDrop(*o.MaxDrop).Status != best.maxDrop(*o.MaxDrop).Status {
 		return false
 	}
-	return testSettled(worst, best)
+	return !o.Scores && testSettled(worst, best)
 }
 
 // bound is the comparison with the remaining answers all correct, or all not.

@@ -25,7 +25,8 @@ import (
 // The exact test never has more false alarms than Alpha, at the price of a
 // drop that is 1% to 15% larger before it is seen. Of the mid-p, tried up to
 // 300 items, at most 5.02% are false alarms while no more than half of the items
-// flip; at its worst, 12 items that all flip, 7.3%. With items that come in groups neither holds: see [PairedDiff].
+// flip; at its worst, 12 items that all flip, 7.3%. With items that come in
+// groups neither holds: see [PairedDiff].
 type PairedTest struct {
 	// Alpha is the accepted share of false alarms, such as 0.05.
 	Alpha float64

@@ -66,6 +66,7 @@ func TestFires(t *testing.T) {
 		{"5 broke, 1 fixed: 0.0625", 5, 1, 0.05, false, false},
 		{"7 broke, 1 fixed", 7, 1, 0.05, true, true},
 		{"at alpha", 4, 0, 1. / 32, true, false},
+		{"both at alpha", 5, 0, 1. / 32, true, true},
 		{"just above alpha", 4, 0, math.Nextafter(1./32, 0), false, false},
 		{"fixed only", 0, 20, 0.05, false, false},
 	} {

@@ -63,8 +63,8 @@ type BaselineItem struct {
 	Scores []float64 `json:"scores,omitempty"`
 	// Input and Output are the tokens of all its answers, judges excluded; 0
 	// if they are not known.
-	Input  int64 `json:"input,omitempty"`
-	Output int64 `json:"output,omitempty"`
+	Input  int64 `json:"input,omitzero"`
+	Output int64 `json:"output,omitzero"`
 }
 
 // MaxSamples is the most answers to an item that a baseline holds.

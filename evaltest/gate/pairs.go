@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/goevals/evals/grade/stat"
@@ -101,6 +102,11 @@ func (s *pairSet) difference() stat.Difference {
 	d, err := stat.PairedDiff(pairs, Level)
 	if err != nil { // too few: nothing is known of the error
 		d = stat.Difference{Value: sum / float64(max(1, len(pairs))), N: len(pairs), Interval: stat.Interval{Lo: -1, Hi: 1, Level: Level}}
+	}
+	if d.SE == 0 && d.Value == 0 && err == nil {
+		// t has no scale where nothing changed, and 0 to 0 would claim to know:
+		// the interval is that of as many items as there are units.
+		d.Interval = stat.PairedProportions(cmp.Or(d.Clusters, d.N), 0, 0, 0, Level).Interval
 	}
 	d.Interval.Lo, d.Interval.Hi = max(-1, d.Interval.Lo), min(1, d.Interval.Hi)
 	return d

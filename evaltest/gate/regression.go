@@ -56,6 +56,7 @@ func (c *Comparison) Decision() Decision {
 		d.Status = Failed
 	case NotEnough:
 		d.Status = NotEnoughData
+		d.Text = strings.Replace(d.Text, string(NotEnough)+": ", "", 1) // the status says it
 	}
 	return d
 }
@@ -94,8 +95,12 @@ func (c *Comparison) numbers() string {
 	if c.Groups > 0 {
 		text += fmt.Sprintf(" of %s", plural(c.Groups, "group"))
 	}
-	text += fmt.Sprintf("; %d broke%s and %d fixed, p %s (%s, one-sided; alpha %v)",
-		len(c.Broke), c.broken(), len(c.Fixed), pText(first.P), c.Method, c.Alpha)
+	p, of := first.P, "for a drop"
+	if c.Verdict == Improved {
+		p, of = first.PRise, "for a rise"
+	}
+	text += fmt.Sprintf("; %d broke%s and %d fixed, p %s %s (%s, one-sided; alpha %v)",
+		len(c.Broke), c.broken(), len(c.Fixed), pText(p), of, c.Method, c.Alpha)
 	if first.Tests > 1 {
 		text += fmt.Sprintf(", %s corrected by Holm for %d tests", pText(first.Adjusted), first.Tests)
 	}
@@ -154,7 +159,11 @@ func (c *Comparison) footnotes() []string {
 		list = append(list, fmt.Sprintf("%s errored or ungraded in one of the runs", plural(c.Unanswered, "item")))
 	}
 	if c.NotRun > 0 {
-		list = append(list, fmt.Sprintf("%s not run", plural(c.NotRun, "item")))
+		text := fmt.Sprintf("%s not run", plural(c.NotRun, "item"))
+		if c.options.Curtailed {
+			text += " and counted as unchanged: their answers cannot change the decision"
+		}
+		list = append(list, text)
 	}
 	for _, l := range []struct {
 		what string
@@ -185,7 +194,7 @@ func (c *Comparison) maxDrop(limit float64) Decision {
 	value, _ := drop.Float64()
 	text := fmt.Sprintf("the accuracy of %s in both runs fell by %s points", plural(c.Pairs, "item"), points(value))
 	if drop.Sign() <= 0 {
-		text = fmt.Sprintf("the accuracy of %s in both runs did not fall (%s points)", plural(c.Pairs, "item"), signed(-value))
+		text = fmt.Sprintf("the accuracy of %s in both runs did not fall (%s points)", plural(c.Pairs, "item"), signed(0-value))
 	}
 	max := threshold(limit)
 	exactly, _ := exact(limit)

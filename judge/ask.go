@@ -105,7 +105,7 @@ func ask[T any](ctx context.Context, a *asker, q question, read func(llm.Respons
 	req := a.request(q, structured)
 	for n := 0; ; n++ {
 		var resp llm.Response
-		resp, structured, err = a.call(ctx, q, &req, structured && n == 0, structured)
+		resp, structured, err = a.call(ctx, q, req, structured && n == 0, structured)
 		var failed *llm.Error
 		if errors.As(err, &failed) && failed.Kind == llm.KindBlocked {
 			if !resp.Usage.Known {
@@ -128,8 +128,8 @@ func ask[T any](ctx context.Context, a *asker, q question, read func(llm.Respons
 
 // call makes one call. Where the provider refuses the schema of a first call,
 // or a recording has none with it, it asks without; form is how it was asked.
-func (a *asker) call(ctx context.Context, q question, req *llm.Request, first, form bool) (llm.Response, bool, error) {
-	resp, err := a.model.Generate(ctx, *req)
+func (a *asker) call(ctx context.Context, q question, req llm.Request, first, form bool) (llm.Response, bool, error) {
+	resp, err := a.model.Generate(ctx, req)
 	if !first || a.structured != Auto {
 		return resp, form, err
 	}
@@ -140,8 +140,7 @@ func (a *asker) call(ctx context.Context, q question, req *llm.Request, first, f
 	// Any bad request may be about the schema: providers do not agree on the
 	// words. If the plain request is refused too it was not. A strict replay of
 	// a run in which the provider refused it holds the plain request only.
-	plain := a.request(q, false)
-	second, err2 := a.model.Generate(ctx, plain)
+	second, err2 := a.model.Generate(ctx, a.request(q, false))
 	if err2 != nil {
 		if kind2 := llm.KindOf(err2); kind2 == kind || kind2 == llm.KindMiss {
 			return resp, form, err // the first one says more
@@ -151,7 +150,6 @@ func (a *asker) call(ctx context.Context, q question, req *llm.Request, first, f
 	if kind == llm.KindBadRequest {
 		a.plain.Store(true)
 	}
-	*req = plain
 	return second, false, nil
 }
 

@@ -39,6 +39,7 @@ func TestGraderContract(t *testing.T) {
 		evaltest.GraderExample{Name: "wrong", Item: capital, Response: said("Lyon"), Mark: wrong},
 		evaltest.GraderExample{Name: "empty", Item: capital, Response: said(""), Mark: grade.Unparsed},
 		evaltest.GraderExample{Name: "refused", Item: capital, Response: llm.Response{Refusal: "no"}, Mark: grade.Unparsed},
+		evaltest.GraderExample{Name: "refused with a text", Item: capital, Response: llm.Response{Text: "Paris", Refusal: "no"}, Mark: grade.Unparsed},
 		evaltest.GraderExample{Name: "still thinking", Item: capital, Response: said("<think>Paris"), Mark: grade.Unparsed},
 		evaltest.GraderExample{Name: "tool call", Item: capital, Response: llm.Response{ToolCalls: []llm.ToolCall{{Name: "say", Arguments: `{"city":"Paris"}`}}}, Mark: right},
 	)

@@ -126,6 +126,7 @@ func TestParseReply(t *testing.T) {
 		{"JSON against a marker", "{\"pass\":true}\nGRADE: I", none, judge.ReasonAmbiguous, ""},
 		{"JSON with a marker", "{\"pass\":true}\nGRADE: C", right, "", ""},
 		{"JSON with a bad marker", "{\"pass\":true}\nGRADE: CI", none, judge.ReasonAmbiguous, ""},
+		{"more objects than a reply has", strings.Repeat(`{"pass":true}`, 65), none, judge.ReasonAmbiguous, "noise"},
 		{"single quotes", `{'pass': true}`, none, judge.ReasonMalformed, ""},
 		{"trailing comma", `{"pass": true,}`, none, judge.ReasonMalformed, ""},
 		{"malformed, then a marker", "{'pass': False}\nGRADE: C", none, judge.ReasonMalformed, "what it said in the JSON counts"},

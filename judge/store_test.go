@@ -37,10 +37,12 @@ func TestCacheHostileFiles(t *testing.T) {
 	require.Len(t, all, 1)
 	good, err := os.ReadFile(all[0])
 	require.NoError(t, err)
-	edit := func(name string, value any) []byte {
+	edit := func(pairs ...any) []byte { // names and values, in turn
 		var m map[string]any
 		require.NoError(t, json.Unmarshal(good, &m))
-		m[name] = value
+		for i := 0; i < len(pairs); i += 2 {
+			m[pairs[i].(string)] = pairs[i+1]
+		}
 		b, err := json.Marshal(m)
 		require.NoError(t, err)
 		return b
@@ -58,6 +60,7 @@ func TestCacheHostileFiles(t *testing.T) {
 		"other verdict":  edit("verdict", "I"),
 		"no verdict":     edit("verdict", ""),
 		"no legal reply": edit("reply", "GRADE: CI"),
+		"neither":        edit("reply", "GRADE: CI", "verdict", ""),
 		"cut reply":      edit("finish", "length"),
 		"other type":     edit("reply", 7),
 	} {

@@ -1,8 +1,9 @@
-// Evals grades responses, prices calls and shows what runs came to. It runs no
-// evals itself: those are Go tests, and go test runs them.
+// Evals grades responses, prices calls, and shows and compares what runs came
+// to. It runs no evals itself: those are Go tests, and go test runs them.
 //
 //	evals grade -grader NAME [FILE]
 //	evals show FILE|latest [-journal DIR] [-failures N]
+//	evals stat OLD NEW
 //	evals cost [-model M] [-prices FILE] [FILE]
 //	evals help [COMMAND]
 //
@@ -86,4 +87,16 @@
 // environment variable EVALTEST_DIR, or in the user's cache folder. With
 // -failures it also lists answers that are not correct, and of each that took
 // several calls what became of every one and what it waited for.
+//
+// # Stat
+//
+// Stat compares two runs, journals or baselines, item by item:
+//
+//	evals stat testdata/support.baseline.jsonl.gz latest
+//
+// It says whether the new one is regressed, improved, shows no evidence of a
+// drop, or is not enough data; by how much and how sure; which items broke and
+// were fixed; and how large a drop these items would have shown. With -fail it
+// ends with 1 if the new run is regressed or there is not enough data. How the
+// runs were made is compared first, and every difference is told.
 package main

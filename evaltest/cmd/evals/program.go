@@ -37,7 +37,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-func commands() []command { return []command{gradeCommand, showCommand, costCommand} }
+func commands() []command { return []command{gradeCommand, showCommand, statCommand, costCommand} }
 
 // run is the program. It writes no error: main does.
 func run(stdin io.Reader, stdout, stderr io.Writer, args []string, env func(string) string) error {
@@ -87,7 +87,7 @@ func (p *program) help(args []string) error {
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString("evals grades responses, prices calls and shows what runs came to.\n\nUsage:\n\n")
+	b.WriteString("evals grades responses, prices calls, and shows and compares what runs came to.\n\nUsage:\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  evals %s\n        %s\n", c.line, c.what)
 	}

@@ -115,7 +115,7 @@ func (p *Pairwise) compare(ctx context.Context, item dataset.Item, a, b llm.Resp
 	}
 	one := pairAnswer{texts[0], a.ToolCalls}
 	two := pairAnswer{texts[1], b.ToolCalls}
-	if one.text == two.text && callsText(one.calls) == callsText(two.calls) {
+	if strings.TrimSpace(one.text) == strings.TrimSpace(two.text) && callsText(one.calls) == callsText(two.calls) {
 		return Preference{Winner: SideTie, AB: SideTie, BA: SideTie, How: "pairwise: the answers are the same, not asked"}, true, nil
 	}
 	var got [2]Reading

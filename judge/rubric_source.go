@@ -2,6 +2,7 @@ package judge
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/goevals/evals/llm"
@@ -10,7 +11,7 @@ import (
 // A source is the answer that is judged, as a quotation from it is looked for.
 type source struct {
 	clean string
-	plain []string // as it stood and as the judge was shown it, in plain form
+	plain func() []string // as it stood and as the judge was shown it, in plain form
 }
 
 func newSource(answer string, calls []llm.ToolCall) *source {
@@ -18,10 +19,14 @@ func newSource(answer string, calls []llm.ToolCall) *source {
 	if len(calls) > 0 {
 		all += "\n" + callsText(calls)
 	}
-	s := &source{clean: clean(all), plain: []string{plainForm(clean(all))}}
-	if shown := neutral(visible(all)); shown != all {
-		s.plain = append(s.plain, plainForm(shown))
-	}
+	s := &source{clean: clean(all)}
+	s.plain = sync.OnceValue(func() []string { // most replies quote nothing
+		forms := []string{plainForm(s.clean)}
+		if shown := neutral(visible(all)); shown != all {
+			forms = append(forms, plainForm(shown))
+		}
+		return forms
+	})
 	return s
 }
 
@@ -36,7 +41,7 @@ func (s *source) holds(quote string) bool {
 	if len(parts) == 0 {
 		return false
 	}
-	for _, text := range s.plain {
+	for _, text := range s.plain() {
 		if inOrder(text, parts) {
 			return true
 		}

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"maps"
@@ -360,15 +359,6 @@ func (h *BaselineHeader) check() error {
 		}
 	}
 	return nil
-}
-
-// find returns the item with an id, nil if there is none.
-func (b *Baseline) find(id string) *BaselineItem {
-	i, ok := slices.BinarySearchFunc(b.Items, id, func(it BaselineItem, id string) int { return cmp.Compare(it.ID, id) })
-	if !ok {
-		return nil
-	}
-	return &b.Items[i]
 }
 
 // Groups are the run's counts by the group of the items; those without one are

@@ -19,6 +19,7 @@ import (
 
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade/stat"
 )
 
 // from makes a run of outcomes written as letters, one item each: c correct,
@@ -186,6 +187,11 @@ func TestCompareFingerprints(t *testing.T) {
 
 func TestMaxDrop(t *testing.T) {
 	tenth := 0.1
+	third, fifth := 0.3, 0.2 // their difference is 0.09999999999999998, and meant as 0.1
+	computed := third - fifth
+	cfg := gate.Config{Baseline: from(t, times(20, "c")), Compare: gate.CompareOptions{MaxDrop: &computed, Alpha: 1e-12}}
+	d := find(t, gate.Decide(evidence(t, from(t, "i i "+times(18, "c"))), cfg), gate.MaxDrop)
+	assert.Equal(t, gate.Passed, d.Status, "rounding does not fail a run: %s", d)
 	for _, tt := range []struct {
 		name, reason, old, now string
 		want                   gate.Status
@@ -241,6 +247,11 @@ func TestConfirm(t *testing.T) {
 		assert.Zero(t, ch.Asked)
 	}
 	assert.Equal(t, gate.Regressed, c.Confirm(nil).Verdict, "no answers, nothing changes")
+	for _, now := range []string{times(36, "c"), "i " + times(29, "c") + times(6, "i")} {
+		c, err := gate.Compare(old, from(t, now), gate.CompareOptions{})
+		require.NoError(t, err)
+		assert.Equal(t, c.Verdict, c.Confirm(nil).Verdict, "there was nothing to confirm")
+	}
 	assert.Panics(t, func() { c.Confirm(map[string][]bool{"q020": {true}}) }, "it did not break")
 }
 
@@ -381,6 +392,11 @@ func TestDetectable(t *testing.T) {
 	given, err := b.Detectable(1.0/3, gate.CompareOptions{})
 	require.NoError(t, err)
 	assert.InDelta(t, given, estimated, 1e-9)
+	four, err := b.Detectable(0.2, gate.CompareOptions{})
+	require.NoError(t, err)
+	one, err := stat.MinDrop(200, 0.05, gate.DefaultAlpha, gate.Power)
+	require.NoError(t, err)
+	assert.Equal(t, one, four, "the mean of 4 samples has a quarter of the variance")
 	_, err = from(t, times(200, "c")).Detectable(-1, gate.CompareOptions{})
 	assert.Error(t, err, "nothing to take the noise from")
 	_, err = from(t, "c c c").Detectable(0, gate.CompareOptions{})

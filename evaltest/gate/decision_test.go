@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // TestDecisionTexts shows what every gate says, one after the other.
 func TestDecisionTexts(t *testing.T) {
-	ninety, tenth, seventh := 0.9, 0.1, 0.07
+	ninety, half, tenth, seventh := 0.9, 0.5, 0.1, 0.07
 	seconds := func(n int, d time.Duration) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }
 	drop := gate.CompareOptions{MaxDrop: &seventh}
 	base := times(60, "c") + times(20, "i")
@@ -50,6 +50,7 @@ func TestDecisionTexts(t *testing.T) {
 		{name: "groups", cfg: gate.Config{MinGroups: &ninety}, now: times(20, "c@billing") + times(10, "c@ship\x1b[2Jping") + times(10, "i@ship\x1b[2Jping") + times(5, "c")},
 		{name: "groups, all well", cfg: gate.Config{MinGroups: &ninety}, now: groups},
 		{name: "groups, by lower bound", cfg: gate.Config{MinGroups: &tenth, LowerBound: true}, now: groups},
+		{name: "groups, each alone above, not together", cfg: gate.Config{MinGroups: &half, LowerBound: true}, now: times(15, "c@a") + times(5, "i@a") + times(15, "c@b") + times(5, "i@b")},
 		{name: "a group", cfg: gate.Config{MinGroup: map[string]float64{"billing": 0.5, "returns": 0.5}}, now: groups},
 		{name: "a group, by lower bound", cfg: gate.Config{MinGroup: map[string]float64{"billing": 0.9}, LowerBound: true}, now: groups},
 		{name: "no groups", cfg: gate.Config{MinGroups: &ninety}, now: base},

@@ -23,8 +23,9 @@ type Evidence struct {
 	// Run is the run by its items, those not run included, for the comparison
 	// with [Config.Baseline].
 	Run *Baseline
-	// Comparison is that comparison if it was made before, for [Confirm]; nil
-	// compares Run.
+	// Comparison is that comparison if it was made before, for
+	// [Comparison.Confirm]; nil compares Run. That of a curtailed run must be
+	// made with [CompareOptions.Curtailed].
 	Comparison *Comparison
 }
 

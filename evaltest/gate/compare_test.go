@@ -241,7 +241,7 @@ func TestConfirm(t *testing.T) {
 	// 3 of 15 broken items stay, so 1 of the 4 fixed: mid-p of 3 and 1 is
 	// (C(4,4) + C(4,3)/2)/16.
 	assert.InDelta(t, 3.0/16, flaky.P, 1e-12)
-	assert.Contains(t, flaky.Text(), "asked again with 30 answers: 3 broken, 12 flaky, p 0.188")
+	assert.Contains(t, flaky.Text(), "asked again with 30 answers: 3 broken, 12 flaky, p 0.1875")
 	assert.Equal(t, gate.Regressed, c.Verdict, "c is not changed")
 	for _, ch := range c.Broke {
 		assert.Zero(t, ch.Asked)

@@ -207,15 +207,13 @@ func points(d float64) string {
 	return "0.0"
 }
 
-// pText is a p value to two digits.
+// pText is a p value to four decimals: three would show 0.0504 as 0.050.
 func pText(p float64) string {
 	switch {
 	case p < 0.0001:
 		return "< 0.0001"
 	case p > 0.9999:
 		return "1"
-	case p < 0.001:
-		return fmt.Sprintf("%.4f", p)
 	}
-	return fmt.Sprintf("%.3f", p)
+	return fmt.Sprintf("%.4f", p)
 }

@@ -31,7 +31,8 @@ import (
 // A pass over a live model costs money, so -benchtime must then say how many
 // (-benchtime=1x -count=10 for benchstat); with time as the limit testing
 // would ask for at least 100. Errors, gates and interrupts fail b as they do
-// in [Run]. [Resume] and [Failed] are refused: they would measure a part.
+// in [Run], but for [Baseline], which is not evaluated; [Confirm] and [Curtail]
+// do nothing. [Resume] and [Failed] are refused: they would measure a part.
 func Benchmark(b *testing.B, ds *dataset.Dataset, s Strategy, opts ...Option) *Report {
 	b.Helper()
 	m, err := benchWith(realHooks(), b, caller(1), ds, s, opts)
@@ -68,8 +69,8 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	if err != nil {
 		return nil, err
 	}
-	if set.resume != "" || set.failed {
-		return nil, errors.New("a benchmark measures whole passes: Resume and Failed (EVALTEST_RESUME, EVALTEST_FAILED) are for Run")
+	if set.resume != "" || set.failed || set.update {
+		return nil, errors.New("a benchmark measures whole passes: Resume, Failed and update (EVALTEST_RESUME, EVALTEST_FAILED, EVALTEST_UPDATE) are for Run")
 	}
 	if ds, err = selection(&set, p, b.Name(), ds); err != nil {
 		return nil, err
@@ -78,11 +79,16 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		return nil, err
 	}
 	r := newRunner(h, p, b.Name(), ds, s, set)
+	if set.planning {
+		r.plan, r.header = newPlan(r.test, ds, set.samples, nameFilter{}), header(&r.set, p, r.test, ds, s)
+		r.planned(b)
+	}
 	if times := h.testFlag("benchtime"); r.live && !strings.HasSuffix(times, "x") {
 		return nil, fmt.Errorf("-benchtime=%s against a live model would pay for as many passes as fit into it; say how many: -benchtime=1x (-count=10 for benchstat)", times)
 	}
 	printUnits()
 	r.plan = newPlan(r.test, ds, set.samples, nameFilter{})
+	r.bench, r.header = true, header(&r.set, p, r.test, ds, s)
 	if err := r.open(ds, s, r.live); err != nil {
 		return nil, err
 	}
@@ -95,6 +101,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	m := &measured{}
 	begun := time.Now()
 	for b.Loop() {
+		r.evidence.owe(&r.plan)
 		r.pass()
 		m.passes++
 		if r.gov.cause() != nil {

@@ -132,9 +132,15 @@ func (r *runner) closeJournal(s *report.Stats, stopped *halt) (path string) {
 	if w == nil {
 		return ""
 	}
-	end := result.End{Complete: s.Outcomes[result.NotRun] == 0 && !r.plan.narrowed(), Counts: s.Outcomes}
-	if stopped != nil {
+	end := result.End{
+		Complete: s.Outcomes[result.NotRun] == 0 && !r.plan.narrowed() && !r.unconfirmed, Counts: s.Outcomes,
+		Fingerprint: lateFingerprint(s),
+	}
+	switch {
+	case stopped != nil:
 		end.Reason = stopped.reason
+	case s.Curtailed:
+		end.Reason = "curtailed"
 	}
 	path = w.Path()
 	done, err := inTime(r.closeBy, func() error { return w.Close(end) })

@@ -25,6 +25,7 @@ func (r *runner) conclude(t *testing.T, p *progress) *Report {
 // nil in a benchmark.
 func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Report {
 	stopped := r.gov.cause()
+	stats.Curtailed = r.settled.Load() && stopped == nil && stats.Outcomes[result.NotRun] > 0
 	rep := &Report{Stats: stats, Narrowed: narrowed, ds: r.plan.ds}
 	if stopped != nil {
 		rep.Stopped = stopped.text
@@ -40,7 +41,14 @@ func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Repor
 	r.closeStrategy()
 	r.closeTape(stats, narrowed)
 	rep.Journal = r.closeJournal(stats, stopped)
-	rep.Decisions = gate.Evaluate(stats.Counts(), r.set.gate, narrowed)
+	var now *gate.Baseline
+	rep.Decisions, now = r.decided(stats, narrowed)
+	if r.set.update && r.set.baseline == "" {
+		r.warn("-evaltest.update wrote nothing, because this test has no Baseline")
+	} else if r.set.update {
+		r.accept(rep, now)
+	}
+	rep.broken = r.brokenItems(rep)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	rep.Warnings, rep.trouble = r.warnings, r.trouble
@@ -69,10 +77,15 @@ func (r *runner) stats(p *progress) *report.Stats {
 func (r *runner) summary(rep *Report) string {
 	var b strings.Builder
 	o := report.Options{
-		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal,
+		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal, Accepted: rep.accepted, Broken: rep.broken,
 	}
-	if left := rep.Stats.Outcomes[result.NotRun] + rep.Stats.Outcomes[result.Errored]; r.resumable && left > 0 {
-		o.Resume = "go test " + r.place.pkg + " -run " + testPattern(r.test) + r.h.givenFlags() + " -evaltest.resume"
+	left := rep.Stats.Outcomes[result.NotRun] + rep.Stats.Outcomes[result.Errored]
+	switch {
+	case !r.resumable:
+	case rep.Stats.Curtailed:
+		o.Resume = r.command() + " -evaltest.curtail=0 -evaltest.resume"
+	case left > 0 || r.unconfirmed:
+		o.Resume = r.command() + " -evaltest.resume"
 	}
 	report.Text(&b, rep.Stats, o)
 	return strings.TrimSuffix(b.String(), "\n")

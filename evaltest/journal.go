@@ -191,56 +191,51 @@ func header(s *settings, p place, test string, ds *dataset.Dataset, strategy run
 		Options: map[string]string{
 			"parallel": strconv.Itoa(s.parallel),
 			"timeout":  cmp.Or(s.itemTimeout, run.DefaultItemTimeout).String(), "attempt-timeout": cmp.Or(s.attemptTimeout, run.DefaultAttemptTimeout).String(),
-			"max-errored": strconv.Itoa(s.gate.MaxErrored), "max-ungraded": strconv.Itoa(s.gate.MaxUngraded),
 		},
 	}
-	if s.gate.MinAccuracy != nil {
-		h.Options["min-accuracy"] = strconv.FormatFloat(*s.gate.MinAccuracy, 'g', -1, 64)
-	}
+	s.gateOptions(h.Options)
 	if s.cassette != "" {
 		h.Options["cassette"] = s.cassette
 		h.Options["cassette-mode"] = fmt.Sprint(s.cassetteMode)
 	}
-	h.Fingerprint = map[string]string{}
-	if s.judgeIncorrect {
-		h.Fingerprint["judging of incorrect answers"] = "on"
-	}
-	if hash := run.FingerprintOf(strategy, ds.At(0)); hash != "" {
-		h.Fingerprint["first item's request"] = hash
-	}
+	h.Fingerprint = fingerprintOf(s, ds, strategy)
 	return h
 }
 
 // failedIDs returns the items that were not correct in the latest journal of
-// dir and are still in the dataset.
-func failedIDs(dir string, ds *dataset.Dataset) ([]string, error) {
+// dir and are still in the dataset, and which of them are to be run first:
+// those that the baseline had as correct.
+func failedIDs(dir string, ds *dataset.Dataset) (ids, first []string, err error) {
+	fail := func(err error) ([]string, []string, error) { return nil, nil, fmt.Errorf("failed: %w", err) }
 	path, err := result.Latest(dir)
 	if err != nil {
-		return nil, fmt.Errorf("failed: %w", err)
+		return fail(err)
 	}
 	j, err := result.Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("failed: %w", err)
+		return fail(err)
+	}
+	if first, err = readBroken(path); err != nil {
+		return fail(err)
 	}
 	bad := map[string]bool{}
 	for i := range j.Records {
-		if r := &j.Records[i]; r.Outcome != result.Correct {
+		if r := &j.Records[i]; r.Outcome != result.Correct && !r.Confirms {
 			bad[r.Item.ID] = true
 		}
 	}
 	if len(bad) == 0 {
-		return nil, fmt.Errorf("failed: all %d answers in the latest journal, %s, are correct: nothing to run again; run without failed", len(j.Records), path)
+		return fail(fmt.Errorf("all %d answers in the latest journal, %s, are correct: nothing to run again; run without failed", len(j.Records), path))
 	}
-	var ids []string
 	for it := range ds.All() {
 		if bad[it.ID] {
 			ids = append(ids, it.ID)
 		}
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("failed: none of the %d items that were not correct in the latest journal, %s, is in the dataset any more", len(bad), path)
+		return fail(fmt.Errorf("none of the %d items that were not correct in the latest journal, %s, is in the dataset any more", len(bad), path))
 	}
-	return ids, nil
+	return ids, first, nil
 }
 
 // cause is the innermost error: all that the log of an item needs to say of a

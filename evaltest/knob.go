@@ -5,12 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/internal/nearest"
 	"github.com/goevals/evals/llm/cassette"
 )
@@ -29,7 +27,7 @@ type knob struct {
 // errKnob is what a knob's set returns for a value that it does not allow.
 var errKnob = errors.New("not allowed")
 
-var knobs = []knob{
+var knobs = append([]knob{
 	number("parallel", "items worked on at once", 1, func(s *settings, n int) { s.parallel = n }),
 	number("attempts", "most attempts an item", 1, func(s *settings, n int) { s.attempts = n }),
 	number("samples", "independent answers an item", 1, func(s *settings, n int) { s.samples = n }),
@@ -46,9 +44,8 @@ var knobs = []knob{
 	{name: "max-tokens", usage: "most `tokens` to take, or none", want: "a whole number of at least 1, or none", set: setMaxTokens},
 	number("max-errored", "answers that may end in an error", 0, func(s *settings, n int) { s.gate.MaxErrored = n }),
 	number("max-ungraded", "answers that may end ungraded", 0, func(s *settings, n int) { s.gate.MaxUngraded = n }),
-	{name: "min-accuracy", usage: "least `share` of correct answers, or none", want: "a share between 0 and 1, or none", set: setMinAccuracy},
 	{name: "cassette", usage: "`mode` of cassettes: replay, record, auto or off", want: "replay, record, auto or off", set: setCassette},
-}
+}, gateKnobs...)
 
 // variable is the environment's name of a knob.
 func (k *knob) variable() string {
@@ -87,6 +84,7 @@ func duration(name, usage string, set func(*settings, time.Duration)) knob {
 }
 
 func setLimit(s *settings, v string) error {
+	s.reselected = true
 	if v == "all" {
 		s.limit, s.sample = 0, sampling{}
 		return nil
@@ -111,7 +109,7 @@ func setSample(s *settings, v string) error {
 			return errKnob
 		}
 	}
-	s.limit, s.sample = 0, sampling{n, k}
+	s.limit, s.sample, s.reselected = 0, sampling{n, k}, true
 	return nil
 }
 
@@ -154,22 +152,6 @@ func setFailed(s *settings, v string) error {
 		return errKnob
 	}
 	s.failed = on
-	return nil
-}
-
-func setMinAccuracy(s *settings, v string) error {
-	if v == "none" {
-		s.gate.MinAccuracy = nil
-		return nil
-	}
-	share, err := strconv.ParseFloat(v, 64)
-	if err != nil || math.IsNaN(share) {
-		return errKnob
-	}
-	if err := (gate.Config{MinAccuracy: &share}).Check(); err != nil {
-		return err
-	}
-	s.gate.MinAccuracy = &share
 	return nil
 }
 
@@ -272,6 +254,7 @@ const latest = "latest"
 // check reports combinations that contradict each other.
 func (s *settings) check() (errs []error) {
 	refuse := func(format string, args ...any) { errs = append(errs, fmt.Errorf("evaltest: "+format, args...)) }
+	s.checkGates(refuse)
 	if s.judgeIncorrect && s.judge == nil {
 		refuse("JudgeIncorrect without a Judge: nobody can be asked; add evaltest.Judge")
 	}
@@ -293,7 +276,7 @@ func (h *hooks) givenFlags() string {
 	text := ""
 	for i := range knobs {
 		k := &knobs[i]
-		if f := h.flags[k.name]; f != nil && f.given && k.name != "resume" {
+		if f := h.flags[k.name]; f != nil && f.given && k.name != "resume" && k.name != "update" && k.name != "plan" {
 			text += " " + shellQuoteIfNeeded("-"+k.flagName()+"="+f.value)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm/cassette"
 )
@@ -30,9 +31,9 @@ func TestKnobs(t *testing.T) {
 		{"environment", "wins over code", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": "8"}, nil, func(s *settings) { s.parallel = 8 }},
 		{"flag", "wins over both", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": "8"}, []string{"-evaltest.parallel=2"}, func(s *settings) { s.parallel = 2 }},
 		{"empty variable", "is as good as none", []Option{Parallel(4)}, map[string]string{"EVALTEST_PARALLEL": ""}, nil, func(s *settings) { s.parallel = 4 }},
-		{"limit all", "takes the code's limit back", []Option{Limit(4)}, map[string]string{"EVALTEST_LIMIT": "all"}, nil, func(*settings) {}},
-		{"limit over sample", "one of the two", []Option{Sample(4, 1)}, map[string]string{"EVALTEST_LIMIT": "3"}, nil, func(s *settings) { s.limit = 3 }},
-		{"sample", "with its seed", nil, nil, []string{"-evaltest.sample=10/7"}, func(s *settings) { s.sample = sampling{10, 7} }},
+		{"limit all", "takes the code's limit back", []Option{Limit(4)}, map[string]string{"EVALTEST_LIMIT": "all"}, nil, func(s *settings) { s.reselected = true }},
+		{"limit over sample", "one of the two", []Option{Sample(4, 1)}, map[string]string{"EVALTEST_LIMIT": "3"}, nil, func(s *settings) { s.reselected = true; s.reselected = true; s.limit = 3 }},
+		{"sample", "with its seed", nil, nil, []string{"-evaltest.sample=10/7"}, func(s *settings) { s.reselected = true; s.sample = sampling{10, 7} }},
 		{"ids", "with commas", nil, nil, []string{"-evaltest.ids=a,b"}, func(s *settings) { s.ids = []string{"a", "b"} }},
 		{"ids as JSON", "for ids with commas", nil, map[string]string{"EVALTEST_IDS": `["a,b"]`}, nil, func(s *settings) { s.ids = []string{"a,b"} }},
 		{"resume", "a flag without a value", nil, nil, []string{"-evaltest.resume"}, func(s *settings) { s.resume = latest }},
@@ -50,6 +51,23 @@ func TestKnobs(t *testing.T) {
 		{"budget", "", []Option{MaxCost("2.50"), MaxTokens(5)}, map[string]string{"EVALTEST_MAX_COST": "0.10", "EVALTEST_MAX_TOKENS": "none"}, nil, func(s *settings) { s.maxCost = "0.10" }},
 		{"no budget", "takes the code's limits back", []Option{MaxCost("2.50"), RunTimeout(time.Hour)}, map[string]string{"EVALTEST_RUN_TIMEOUT": "90s"}, []string{"-evaltest.max-cost=none", "-evaltest.max-tokens=7"}, func(s *settings) {
 			s.maxTokens, s.runTimeout = 7, 90*time.Second
+		}},
+		{"gates", "the environment over the code, a flag over both", []Option{Baseline("a"), MaxDrop(0.02), MinGroup("de", 0.8), MinGroups(0.7), MaxLatency(0.99, time.Second), Confirm(2), Alpha(0.1)},
+			map[string]string{"EVALTEST_BASELINE": "b", "EVALTEST_MAX_DROP": "none", "EVALTEST_MIN_GROUP": "a=b=0.5", "EVALTEST_MAX_LATENCY": "p99.9=5s,p50=800ms", "EVALTEST_ON_MISMATCH": "warn", "EVALTEST_CURTAIL": "1", "EVALTEST_LOWER_BOUND": "true"},
+			[]string{"-evaltest.confirm=0", "-evaltest.alpha=0.01", "-evaltest.update", "-evaltest.plan", "-evaltest.fail-not-enough", "-evaltest.min-groups=0.75"}, func(s *settings) {
+				s.baseline, s.update, s.planning, s.curtail = "b", true, true, true
+				s.gate = gate.Config{MinGroup: map[string]float64{"a=b": 0.5}, MinGroups: new(0.75), LowerBound: true, FailNotEnough: true,
+					MaxLatency: []gate.Percentile{{P: 0.999, Max: 5 * time.Second}, {P: 0.5, Max: 800 * time.Millisecond}},
+					Compare:    gate.CompareOptions{Alpha: 0.01, OnMismatch: Warn}}
+			}},
+		{"no baseline", "what hangs on it means nothing then, and is not refused", []Option{Baseline("a"), MaxDrop(0.02), Confirm(2)}, map[string]string{"EVALTEST_BASELINE": "none"}, nil, func(s *settings) {
+			s.unbased, s.confirm, s.gate.Compare.MaxDrop = true, 2, new(0.02)
+		}},
+		{"groups as JSON", "a name may hold anything", nil, map[string]string{"EVALTEST_MIN_GROUP": `{"x=1,y":0.5,"":0.25}`}, nil, func(s *settings) {
+			s.gate.MinGroup = map[string]float64{"x=1,y": 0.5, "": 0.25}
+		}},
+		{"latency twice", "the later one for the same share", []Option{MaxLatency(0.5, time.Second), MaxLatency(0.9, 2*time.Second), MaxLatency(0.5, 3*time.Second)}, nil, nil, func(s *settings) {
+			s.gate.MaxLatency = []gate.Percentile{{P: 0.9, Max: 2 * time.Second}, {P: 0.5, Max: 3 * time.Second}}
 		}},
 		{"dir", "", nil, map[string]string{"EVALTEST_DIR": "/x"}, nil, func(s *settings) { s.dir = "/x" }},
 		{"attempts and samples", "", []Option{Attempts(2), Samples(3)}, nil, nil, func(s *settings) { s.attempts, s.samples = 2, 3 }},
@@ -91,6 +109,19 @@ func TestKnobsRefuse(t *testing.T) {
 		{"EVALTEST_MAX_ERRORED", "5%", "at least 0"},
 		{"EVALTEST_MIN_ACCURACY", "NaN", "between 0 and 1"},
 		{"EVALTEST_MIN_ACCURACY", "80", "write 0.8"},
+		{"EVALTEST_MAX_DROP", "2", "want a drop of accuracy as a share"},
+		{"EVALTEST_ALPHA", "0", "above 0 and below 0.5"},
+		{"EVALTEST_ALPHA", "5%", "above 0 and below 0.5"},
+		{"EVALTEST_ON_MISMATCH", "ignore", "refuse or warn"},
+		{"EVALTEST_MIN_GROUPS", "80", "write 0.8"},
+		{"EVALTEST_MIN_GROUP", "de", "group=share"},
+		{"EVALTEST_MIN_GROUP", "{}", "group=share"},
+		{"EVALTEST_MAX_LATENCY", "99=5s", "such as p99=5s"},
+		{"EVALTEST_MAX_LATENCY", "p99=5", "such as p99=5s"},
+		{"EVALTEST_MAX_LATENCY", "p0=5s", "above 0"},
+		{"EVALTEST_CONFIRM", "-1", "at least 0"},
+		{"EVALTEST_CURTAIL", "yes", "1 or 0"},
+		{"EVALTEST_UPDATE", "testdata/x", "1 or 0"},
 		{"EVALTEST_CASSETTE", "play", "replay, record, auto or off"},
 	} {
 		t.Run(row.variable+"="+row.value, func(t *testing.T) {
@@ -109,8 +140,12 @@ func TestKnobsRefuse(t *testing.T) {
 
 // TestKnobsAreDocumented keeps the options' documentation and the knobs alike.
 func TestKnobsAreDocumented(t *testing.T) {
-	source, err := os.ReadFile("option.go")
-	require.NoError(t, err)
+	var source []byte
+	for _, name := range []string{"option.go", "gates.go", "forecast.go"} {
+		part, err := os.ReadFile(name)
+		require.NoError(t, err)
+		source = append(source, part...)
+	}
 	text := strings.Join(strings.Fields(strings.ReplaceAll(string(source), "//", "")), " ")
 	set := flag.NewFlagSet("test", flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -97,7 +97,8 @@ func IDs(ids ...string) Option {
 // Journal is a path, or "latest" for the latest unfinished journal of this
 // test. A run of another dataset, strategy, grader, judge, or of another
 // number of attempts or samples is refused, and so is one that asks in another
-// way: of [Ask], the first item's request is compared with all its settings.
+// way: of [Ask], the request of the first item, by id, is compared with all its
+// settings.
 // EVALTEST_RESUME and -evaltest.resume take 1 for latest, or a path.
 func Resume(journal string) Option {
 	return optionFunc(func(s *settings) {
@@ -316,6 +317,14 @@ type settings struct {
 	maxCost         string
 	maxTokens       int
 	gate            gate.Config
+	baseline        string // a file; "" for none
+	unbased         bool   // it was taken back
+	update          bool   // write it
+	confirm         int    // how often broken items are asked again
+	curtail         bool
+	planning        bool     // ask nobody
+	first           []string // ids of items that are asked first
+	reselected      bool     // limit or sample come from outside of the code
 	cassette        string
 	cassetteMode    cassette.Mode
 	cassetteOptions cassette.Options

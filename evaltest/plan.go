@@ -1,6 +1,11 @@
 package evaltest
 
-import "github.com/goevals/evals/dataset"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/goevals/evals/dataset"
+)
 
 // A unit is one sample of one item: one subtest.
 type unit struct {
@@ -19,6 +24,7 @@ type plan struct {
 	// -skip are expected to let through.
 	total, selected int
 	filter          nameFilter
+	order           []int // of the dataset's items; nil as they stand
 }
 
 func newPlan(test string, ds *dataset.Dataset, samples int, f nameFilter) plan {
@@ -42,7 +48,29 @@ func (p *plan) narrowed() bool { return p.selected < p.total }
 // at returns the i-th of total units. It shares the dataset's memory.
 func (p *plan) at(i int) *unit {
 	n := p.ds.Len()
-	return &unit{item: p.ds.At(i % n), sample: i / n}
+	k := i % n
+	if p.order != nil {
+		k = p.order[k]
+	}
+	return &unit{item: p.ds.At(k), sample: i / n}
+}
+
+// begin puts the items with these ids, if there are any, before all others.
+func (p *plan) begin(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	rank := make(map[string]int, len(ids))
+	for i, id := range ids {
+		rank[id] = i - len(ids)
+	}
+	p.order = make([]int, p.ds.Len())
+	for i := range p.order {
+		p.order[i] = i
+	}
+	slices.SortStableFunc(p.order, func(a, b int) int {
+		return cmp.Compare(rank[p.ds.At(a).ID], rank[p.ds.At(b).ID])
+	})
 }
 
 // filters reports whether -run and -skip leave the subtest of this full name

@@ -35,8 +35,10 @@ type Report struct {
 	// Summary is the text that the test prints.
 	Summary string
 
-	ds      *dataset.Dataset
-	trouble []string // why the test fails, gates excepted, a line each
+	ds       *dataset.Dataset
+	broken   *report.Broken
+	accepted string   // what became of the baseline
+	trouble  []string // why the test fails, gates excepted, a line each
 }
 
 // Failed reports whether the test fails by this run as a whole. Without an

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/llm/cassette"
 	"github.com/goevals/evals/llm/price"
@@ -74,7 +76,7 @@ type runner struct {
 	test  string // the test's full name
 	cfg   *run.Config
 	plan  plan
-	taken atomic.Int64 // how many of the plan's units workers have taken
+	queue *queue // what is asked now
 	// resumable says that -evaltest.resume goes on with this run.
 	resumable bool
 	asserts   bool // an item that is not correct fails its subtest
@@ -93,6 +95,19 @@ type runner struct {
 	// unreachable stops the run when fast says so, once.
 	unreachable sync.Once
 	sum         *report.Summary
+
+	header     result.Header
+	bench      bool
+	evidence   *evidence        // nil if no gate needs it
+	baseline   *gate.Baseline   // to compare with; nil for none
+	replaced   *gate.Baseline   // the one that an update replaces
+	elsewhere  bool             // the baseline is of other items
+	comparison *gate.Comparison // once all is answered
+	confirmed  confirmed
+	// unconfirmed says that the run was stopped while it asked again.
+	unconfirmed bool
+	settling    sync.Mutex
+	settled     atomic.Bool // no gate's decision can change any more
 
 	told told // of failed calls
 
@@ -143,12 +158,20 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 	}
 	r := newRunner(h, p, t.Name(), ds, s, set)
 	r.plan = newPlan(r.test, ds, set.samples, newNameFilter(h.testFlag("run"), h.testFlag("skip")))
-	r.asserts = set.gate.MinAccuracy == nil || r.narrowed()
+	r.plan.begin(set.first)
+	r.asserts = !set.gated() || r.narrowed()
 	if r.plan.selected == 0 {
 		return nil, fmt.Errorf("%s leaves none of the %d items: an item's subtest is named like %s", h.narrowing(), ds.Len(), r.example())
 	}
-	if r.live {
+	r.header = header(&r.set, p, r.test, ds, s)
+	if err := r.base(r.header); err != nil {
+		return nil, err
+	}
+	r.planned(t)
+	if r.live || r.set.baseline != "" && !tracked(r.set.baseline) {
 		uncache(flag.CommandLine)
+	}
+	if r.live {
 		// A benchmark is told how often to ask: -benchtime and -count are how
 		// benchstat wants it.
 		if n := times(h); n > 1 {
@@ -206,7 +229,8 @@ func selection(set *settings, p place, test string, ds *dataset.Dataset) (*datas
 		if err != nil {
 			return nil, err
 		}
-		ids, err := failedIDs(dir, ds)
+		var ids []string
+		ids, set.first, err = failedIDs(dir, ds)
 		if err != nil {
 			return nil, err
 		}
@@ -293,7 +317,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 		r.ctx = r.tape.context(r.ctx)
 	}
 	r.journal = &journal{}
-	h := header(&r.set, r.place, r.test, ds, s)
+	h := r.header
 	if keep {
 		// A look at a few items must not make the last whole run forgotten.
 		remember := !r.plan.narrowed() && len(r.set.ids) == 0
@@ -316,6 +340,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 		}
 	}
 	r.journal.spent = nil
+	r.evidence = newEvidence(&r.set)
 	return nil
 }
 

@@ -67,7 +67,8 @@ func line(r *result.Record) string {
 func details(r *result.Record, again string) string {
 	var b strings.Builder
 	report.Failures(&b, slices.Values([]*result.Record{r}), report.FailureOptions{
-		Run: func(*result.Record) string { return again },
+		Confirms: true,
+		Run:      func(*result.Record) string { return again },
 	})
 	if r.Error != nil && r.Error.Stack != "" {
 		b.WriteString("  stack\n")

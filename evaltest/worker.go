@@ -41,29 +41,38 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	r.gov.within(r.set.runTimeout)
 	unwatch := r.h.watch(r.gov)
 	p := newProgress(r, t, res)
+	r.evidence.owe(&r.plan)
 	r.prepare()
 	// The subtest's own goroutine would be as good, were its stack not small
 	// and new: it would grow for each item.
 	crew := r.cfg.Crew(r.ctx, r.answered)
-	// Not the governor's context: an item that a worker has taken must come to
-	// its subtest or be counted as not run, and admission sees to that.
-	for done := range batch.Run(context.Background(), r.workers(), func(_ context.Context, w *worker) (struct{}, error) {
-		for w.unit = r.take(); w.unit != nil; w.unit = r.take() {
-			p.add(r.subtest(t, crew, w.unit))
-		}
-		return struct{}{}, nil
-	}, batch.Options{Parallel: r.set.parallel}) {
-		if done.Err != nil {
-			r.fail("item %q: %v", done.In.unit.item.ID, done.Err)
-			p.add(ending{})
-		}
-	}
+	r.queue = &queue{at: r.plan.at, total: r.plan.total}
+	r.each(t, crew, p.add)
+	r.compare()
+	r.confirm(t, crew)
 	crew.Close()
 	p.end()
 	rep := r.conclude(t, p)
 	unwatch()
 	r.gov.release()
 	return rep
+}
+
+// each runs the queue's units as subtests, and hands each ending to add.
+func (r *runner) each(t *testing.T, crew *run.Crew, add func(ending)) {
+	// Not the governor's context: an item that a worker has taken must come to
+	// its subtest or be counted as not run, and admission sees to that.
+	for done := range batch.Run(context.Background(), r.workers(), func(_ context.Context, w *worker) (struct{}, error) {
+		for w.unit = r.take(); w.unit != nil; w.unit = r.take() {
+			add(r.subtest(t, crew, w.unit))
+		}
+		return struct{}{}, nil
+	}, batch.Options{Parallel: r.set.parallel}) {
+		if done.Err != nil {
+			r.fail("item %q: %v", done.In.unit.item.ID, done.Err)
+			add(ending{})
+		}
+	}
 }
 
 // A worker runs one unit after another. To hand each of them over, and what
@@ -82,20 +91,15 @@ func (r *runner) workers() iter.Seq[*worker] {
 }
 
 // left reports whether another unit is to be begun.
-func (r *runner) left() bool {
-	return r.gov.cause() == nil && int(r.taken.Load()) < r.plan.total
-}
+func (r *runner) left() bool { return r.gov.cause() == nil && r.queue.left() }
 
-// take returns the next unit of the plan; nil if there is none, or once the run
-// has stopped.
+// take returns the next unit of the queue; nil if there is none, or once the
+// run has stopped.
 func (r *runner) take() *unit {
-	if !r.left() {
+	if r.gov.cause() != nil {
 		return nil
 	}
-	if i := int(r.taken.Add(1)) - 1; i < r.plan.total {
-		return r.plan.at(i)
-	}
-	return nil
+	return r.queue.take()
 }
 
 // subtest runs a unit as a subtest of t. t.Run returns true without running
@@ -124,6 +128,7 @@ func (r *runner) subtest(t *testing.T, crew *run.Crew, u *unit) (e ending) {
 		rec := carried
 		if rec != nil {
 			r.sum.AddResumed(rec)
+			r.counted(rec)
 		} else {
 			var err error
 			if rec, err = crew.Item(u.item, u.sample); err != nil {
@@ -148,7 +153,17 @@ func (r *runner) answered(rec *result.Record) error {
 	if rec.Outcome != result.NotRun {
 		r.gov.took(rec.Duration)
 	}
+	rec.Confirms = rec.Sample >= r.set.samples
 	return r.record(rec)
+}
+
+// counted tells the gates of a record.
+func (r *runner) counted(rec *result.Record) {
+	if rec.Confirms {
+		r.confirmed.add(rec)
+		return
+	}
+	r.settle(r.evidence.add(rec))
 }
 
 // record writes a record to the journal, counts it, and stops a run that can
@@ -162,6 +177,7 @@ func (r *runner) record(rec *result.Record) error {
 		}
 	}
 	r.sum.Add(rec)
+	r.counted(rec)
 	if rec.Outcome == result.NotRun && rec.Error.Kind == llm.KindBudget {
 		r.afford() // says why, if it is the run's own budget
 		r.gov.stop(&halt{reason: "budget", text: rec.Error.Message}, -1)

@@ -10,9 +10,12 @@ import (
 
 // FailureOptions say how [Failures] lists. The zero value works.
 type FailureOptions struct {
-	Max   int // the most that are listed; the default is 20, negative is no limit
-	Width int // columns; the default is 80
-	Text  int // bytes shown of a text from outside; the default is 400
+	Max   int  // the most that are listed; the default is 20, negative is no limit
+	Width int  // columns; the default is 80
+	Text  int  // bytes shown of a text from outside; the default is 400
+	Asked bool // also show what was asked
+	// Confirms also lists answers that only confirm that an item is broken.
+	Confirms bool
 	// Run returns the command that runs the record's item alone; nil or ""
 	// prints none.
 	Run func(*result.Record) string
@@ -35,7 +38,7 @@ func Failures(w io.Writer, records iter.Seq[*result.Record], o FailureOptions) (
 	p := &page{w: w, width: o.Width}
 	n := 0
 	for r := range records {
-		if r.Outcome == result.Correct {
+		if r.Outcome == result.Correct || r.Confirms && !o.Confirms {
 			continue
 		}
 		if n++; o.Max < 0 || n <= o.Max {
@@ -59,6 +62,9 @@ func writeFailure(p *page, r *result.Record, o FailureOptions) {
 	}
 	p.para("", "item", keyText(r.Item.ID, r.Sample)+": "+outcome)
 	quoted := func(label, s string) { p.para(indent, label, `"`+inline(s, o.Text)+`"`) }
+	if o.Asked && r.Item.Input != "" {
+		quoted("asked", r.Item.Input)
+	}
 	if v := r.Verdict; v != nil && v.Answer != "" {
 		quoted("got", v.Answer)
 	} else if r.Response != nil && r.Response.Text != "" {

@@ -19,6 +19,7 @@ func (s *Summary) Stats() *Stats {
 		Recorded:  s.recorded,
 		Resumed:   s.resumed,
 		Replaced:  s.replaced,
+		Confirmed: s.confirmed,
 		Outcomes:  maps.Clone(s.outcomes),
 		Reasons:   maps.Clone(s.reasons),
 		Groups:    s.sortedGroups(),

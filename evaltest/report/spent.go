@@ -25,6 +25,9 @@ func writeSpent(p *page, s *Stats) {
 	if s.Replaced > 0 {
 		p.para("", "again", "tokens and cost include "+plural(s.Replaced, "earlier answer")+", since replaced")
 	}
+	if s.Confirmed > 0 {
+		p.para("", "confirmed", "tokens and cost include "+plural(s.Confirmed, "answer")+" of broken items that were asked again")
+	}
 	if s.Judge.Called+s.JudgeUsage.Calls == 0 {
 		return
 	}

@@ -60,6 +60,12 @@ type Stats struct {
 	// Replaced is how many earlier records, on which something was spent,
 	// others have replaced. They count in Usage and Cost and nowhere else.
 	Replaced int
+	// Confirmed is how many answers were asked for again to confirm that items
+	// are broken. They too count in Usage and Cost and nowhere else.
+	Confirmed int
+	// Curtailed says that what did not run was left out because it could not
+	// change what a gate decides. The caller sets it.
+	Curtailed bool
 	// Items is how many different items the answers belong to.
 	Items int
 	// Outcomes counts answers; the counts add up to Total.

@@ -37,6 +37,7 @@ type Summary struct {
 	recorded   int
 	resumed    int
 	replaced   int
+	confirmed  int
 	outcomes   map[result.Outcome]int
 	reasons    map[grade.Reason]int
 	groups     map[string]*Group
@@ -87,7 +88,8 @@ func New(labels Labels) *Summary {
 }
 
 // Add counts one record. Add each [result.Key] once: the summary keeps no ids
-// and cannot tell. The record is not kept and not changed.
+// and cannot tell. Of one that [result.Record.Confirms] only what it spent
+// counts. The record is not kept and not changed.
 func (s *Summary) Add(r *result.Record) { s.add(r, false) }
 
 // AddResumed counts a record that an earlier run of the same journal wrote. It
@@ -101,7 +103,15 @@ func (s *Summary) AddSpent(r *result.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addSpent(r)
-	if r.Usage.Calls+r.JudgeUsage.Calls > 0 {
+	s.spentApart(r)
+}
+
+// spentApart counts a record of which only what it spent counts.
+func (s *Summary) spentApart(r *result.Record) {
+	switch {
+	case r.Confirms:
+		s.confirmed++
+	case r.Usage.Calls+r.JudgeUsage.Calls > 0:
 		s.replaced++
 	}
 }
@@ -116,6 +126,11 @@ func (s *Summary) addSpent(r *result.Record) {
 func (s *Summary) add(r *result.Record, resumed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if r.Confirms {
+		s.addSpent(r)
+		s.spentApart(r)
+		return
+	}
 	s.recorded++
 	if resumed {
 		s.resumed++

@@ -24,6 +24,10 @@ type Options struct {
 	Warnings []string
 	// Journal is the path of the run's file.
 	Journal string
+	// Broken are the items that broke, where the run fails on them.
+	Broken *Broken
+	// Accepted says what became of the baseline that the run was to write.
+	Accepted string
 	// Resume is the command that finishes the run, for runs that have
 	// something left to do.
 	Resume string
@@ -45,6 +49,10 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	p := &page{w: w, width: o.Width}
 	writeHeadline(p, s)
 	writeGates(p, o.Gates)
+	writeBroken(p, o.Broken)
+	if o.Accepted != "" {
+		p.para("", "baseline", inline(o.Accepted, 0))
+	}
 	writeTrouble(p, s)
 	writeGroups(p, s, o.Groups)
 	writeSpent(p, s)
@@ -84,6 +92,12 @@ func writeHeadline(p *page, s *Stats) {
 	}
 	if s.Total == 0 {
 		p.para("", "accuracy", "none: no item was run")
+		return
+	}
+	if s.Curtailed {
+		answered := s.Total - s.Outcomes[result.NotRun]
+		p.para("", "accuracy", fmt.Sprintf("at least %s: %s", stat.Percent(s.Correct(), s.Total), Headline(s)))
+		p.para("", "", fmt.Sprintf("%s of the %d that were asked", stat.Percent(s.Correct(), answered), answered))
 		return
 	}
 	p.para("", "accuracy", stat.Percent(s.Correct(), s.Total)+": "+Headline(s))
@@ -139,7 +153,9 @@ func writeTrouble(p *page, s *Stats) {
 	if n := s.Outcomes[result.Truncated]; n > 0 {
 		p.para("", "truncated", fmt.Sprintf("%d of %d truncated: cut at the token limit, not wrong; raise MaxOutputTokens (reasoning counts too)", n, s.Total))
 	}
-	if n := s.Outcomes[result.NotRun]; n > 0 {
+	if n := s.Outcomes[result.NotRun]; n > 0 && s.Curtailed {
+		p.para("", "curtailed", fmt.Sprintf("%d of %d were not asked: no answer to them could change what a gate decides", n, s.Total))
+	} else if n > 0 {
 		p.para("", "not run", fmt.Sprintf("%d of %d never ran and count as not correct", n, s.Total))
 	}
 	if len(s.Reasons) > 0 {

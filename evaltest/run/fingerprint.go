@@ -68,4 +68,47 @@ func hashRequest(req llm.Request) string {
 var (
 	_ Fingerprinter = ask{}
 	_ Fingerprinter = escalate{}
+	_ Requester     = ask{}
+	_ Requester     = escalate{}
 )
+
+// A Requester is a [Strategy] that knows, without calling anybody, what it will
+// ask about an item.
+type Requester interface {
+	// Request returns the request of the first attempt; false if there is none
+	// of its own.
+	Request(item dataset.Item) (llm.Request, bool)
+}
+
+const requesting stage = "Request of strategy"
+
+// RequestOf returns what the strategy will ask about an item; false if it does
+// not say, or panics.
+func RequestOf(s Strategy, item dataset.Item) (req llm.Request, ok bool) {
+	r, is := s.(Requester)
+	if !is {
+		return req, false
+	}
+	done := make(chan struct{}) // as in FingerprintOf
+	go func() {
+		defer close(done)
+		err := guard(requesting, s, func() error {
+			req, ok = r.Request(item)
+			return nil
+		})
+		ok = ok && err == nil
+	}()
+	<-done
+	return req, ok
+}
+
+// Request is what prompt makes.
+func (s ask) Request(item dataset.Item) (llm.Request, bool) { return s.prompt(item), true }
+
+// Request is that of the fast part, if it says.
+func (s escalate) Request(item dataset.Item) (llm.Request, bool) {
+	if r, ok := s.fast.(Requester); ok {
+		return r.Request(item)
+	}
+	return llm.Request{}, false
+}

@@ -1,0 +1,133 @@
+package evaltest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
+)
+
+// fieldModel is the fingerprint's field that only the answers tell.
+const fieldModel = "model"
+
+// fingerprintOf is what of a run's fingerprint has no field of its own in the
+// journal's header.
+func fingerprintOf(s *settings, ds *dataset.Dataset, strategy run.Strategy) map[string]string {
+	f := map[string]string{"evals": toolVersion(), "items": hashItems(ds)}
+	if s.judgeIncorrect {
+		f["judging of incorrect answers"] = "on"
+	}
+	first := firstByID(ds)
+	if hash := run.FingerprintOf(strategy, first); hash != "" {
+		f["first item's request"] = hash
+	}
+	if text := requestSettings(strategy, first); text != "" {
+		f["request settings"] = text
+	}
+	return f
+}
+
+// firstByID is the same item in whatever order they come.
+func firstByID(ds *dataset.Dataset) dataset.Item {
+	first := ds.At(0)
+	for it := range ds.All() {
+		if it.ID < first.ID {
+			first = it
+		}
+	}
+	return first
+}
+
+// requestSettings is all of the first item's request but what it says: the
+// prompt is in the request's hash, and settings are worth reading.
+func requestSettings(strategy run.Strategy, item dataset.Item) string {
+	req, ok := run.RequestOf(strategy, item)
+	if !ok {
+		return ""
+	}
+	req.Messages, req.Tools, req.Schema = nil, nil, nil
+	req.Extra = nil // may hold what must not be written down
+	b, err := json.Marshal(req)
+	if err != nil {
+		return ""
+	}
+	return strings.Replace(strings.Replace(string(b), `"messages":null,`, "", 1), `"messages":null`, "", 1)
+}
+
+// hashItems hashes what is asked and wanted. The order does not matter: items
+// are compared by id.
+func hashItems(ds *dataset.Dataset) string {
+	var sum [4]uint64
+	var buf []byte
+	add := func(texts ...string) {
+		buf = binary.AppendUvarint(buf, uint64(len(texts)))
+		for _, s := range texts {
+			buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
+		}
+	}
+	for it := range ds.All() {
+		buf = buf[:0]
+		add(it.ID, it.Input, it.Target, it.Group)
+		add(it.Targets...)
+		add(it.Choices...)
+		buf = append(buf, it.Raw...)
+		h := sha256.Sum256(buf)
+		for i := range sum {
+			sum[i] += binary.BigEndian.Uint64(h[8*i:])
+		}
+	}
+	buf = buf[:0]
+	for _, v := range sum {
+		buf = binary.BigEndian.AppendUint64(buf, v)
+	}
+	return hex.EncodeToString(buf[:16])
+}
+
+// toolVersion is this library's, as the test's module requires it.
+func toolVersion() string {
+	const path = "github.com/goevals/evals"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, m := range append([]*debug.Module{&info.Main}, info.Deps...) {
+		if m.Path != path {
+			continue
+		}
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if m.Version != "" {
+			return m.Version
+		}
+	}
+	return "(devel)"
+}
+
+// lateFingerprint is what the answers tell.
+func lateFingerprint(s *report.Stats) map[string]string {
+	if len(s.Models) == 0 {
+		return nil
+	}
+	return map[string]string{fieldModel: strings.Join(slices.Sorted(maps.Keys(s.Models)), ", ")}
+}
+
+// wholeFingerprint is all of it: with what the end told, once there is one.
+func wholeFingerprint(h result.Header, late map[string]string) map[string]string {
+	f := gate.FingerprintOf(h)
+	// The same items in another order, or in a file that is packed otherwise, are
+	// the same ones; and the file's hash knows nothing of corrected labels.
+	delete(f, "dataset")
+	maps.Copy(f, late)
+	return f
+}

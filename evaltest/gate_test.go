@@ -1,0 +1,172 @@
+package evaltest_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/evaltest/gate"
+	"github.com/goevals/evals/evaltest/result"
+)
+
+// accepted runs a scenario as the baseline of later ones, and returns its file.
+func accepted(t *testing.T, scenario string, env ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sub", "base.jsonl.gz")
+	c := newChild(t, scenario, "-evaltest.update").with("EVALTEST_BASELINE", path)
+	c.cmd.Env = append(c.cmd.Env, env...)
+	c.run()
+	require.Equal(t, 0, c.code, c.text())
+	return path
+}
+
+// TestGates compares what runs with gates print with golden files.
+func TestGates(t *testing.T) {
+	for _, row := range []struct {
+		name, reason, scenario string
+		was                    []string // environment of the accepted run; nil for no run
+		args, env              []string
+		code                   int
+	}{
+		{name: "no-baseline", reason: "says how to make one, before anything is asked", scenario: "based", code: 1},
+		{name: "update-first", reason: "what was accepted", scenario: "based", args: []string{"-evaltest.update", "-test.v"}, env: []string{"DAY_WRONG=spain"}},
+		{name: "update-again", reason: "what changed", scenario: "based", was: []string{"DAY_WRONG=spain,n010"}, args: []string{"-evaltest.update", "-test.v"}, env: []string{"DAY_WRONG=italy", "DAY_MODEL=m2"}},
+		{name: "update-errored", reason: "an outage is not accepted", scenario: "based", was: []string{}, args: []string{"-evaltest.update"}, env: []string{"DAY_BROKEN=italy", "EVALTEST_MAX_ERRORED=1"}, code: 1},
+		{name: "update-narrowed", reason: "refused before anything is asked", scenario: "based", was: []string{}, args: []string{"-evaltest.update", "-test.run=^TestChild$/^spain$"}, code: 1},
+		{name: "update-limited", reason: "a look at a few items is no baseline", scenario: "based", was: []string{}, args: []string{"-evaltest.update", "-evaltest.limit=5"}, code: 1},
+		{name: "update-failed-gate", reason: "a run that does not pass is not accepted", scenario: "based", was: []string{}, args: []string{"-evaltest.update"}, env: []string{"DAY_WRONG=n004-n030", "EVALTEST_MIN_ACCURACY=0.9"}, code: 1},
+		{name: "regressed", reason: "what, by how much, how sure, which items, what to do", scenario: "based", was: []string{"DAY_WRONG=spain,n030-n032"}, env: []string{"DAY_WRONG=spain,n010-n019"}, code: 1},
+		{name: "improved", reason: "passes", scenario: "based", was: []string{"DAY_WRONG=spain,n010-n019"}, args: []string{"-test.v", "-test.run=^TestChild$"}, env: []string{"DAY_WRONG=spain"}},
+		{name: "max-drop", reason: "not significant, but more than was allowed", scenario: "based", was: []string{"DAY_WRONG=spain"}, env: []string{"DAY_WRONG=spain,n010,n011", "EVALTEST_MAX_DROP=0.02"}, code: 1},
+		{name: "confirmed", reason: "broken items are asked again, and stay broken", scenario: "based", was: []string{}, env: []string{"DAY_WRONG=n010-n019", "EVALTEST_CONFIRM=2"}, code: 1},
+		{name: "flaky", reason: "broken items are correct when they are asked again", scenario: "based", was: []string{}, args: []string{"-test.v"}, env: []string{"DAY_FLAKY=n010-n019", "EVALTEST_CONFIRM=2"}},
+		{name: "mismatch-model", reason: "known at the end only; refused", scenario: "based", was: []string{"DAY_MODEL=m1"}, env: []string{"DAY_MODEL=m2"}, code: 1},
+		{name: "mismatch-request", reason: "known at the start: nothing is asked", scenario: "based, ask", was: []string{"DAY_MODEL=m1"}, env: []string{"DAY_MODEL=m1", "DAY_TEMPERATURE=1", "DAY_PROMPT=Hm. "}, code: 1},
+		{name: "mismatch-warn", reason: "compared with a loud note", scenario: "based", was: []string{"DAY_MODEL=m1"}, args: []string{"-test.v"}, env: []string{"DAY_MODEL=m2", "EVALTEST_ON_MISMATCH=warn"}},
+		{name: "baseline-narrowed", reason: "a part is not compared", scenario: "based", was: []string{}, args: []string{"-test.run=^TestChild$/^italy$", "-test.v"}},
+		{name: "baseline-limited", reason: "nor is the start of the dataset", scenario: "based", was: []string{}, args: []string{"-evaltest.limit=3", "-test.v"}},
+		{name: "groups", reason: "groups and latencies", scenario: "gates", env: []string{"DAY_WRONG=spain,peru,n004,n006,n008"}, code: 1},
+		{name: "curtailed", reason: "half of the answers decide", scenario: "curtailed", args: []string{"-test.v"}},
+		{name: "curtailed-failed", reason: "and a hundred wrong ones too", scenario: "curtailed", env: []string{"DAY_WRONG=n004-n199"}, code: 1},
+		{name: "plan", reason: "calls nobody, from the baseline's usage", scenario: "based", was: []string{"DAY_WRONG=spain"}, args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_MAX_COST=0.5", "EVALTEST_CONFIRM=3"}},
+		{name: "plan-samples", reason: "the noise is known", scenario: "based, samples", was: []string{"DAY_FLAKY=n010-n019"}, args: []string{"-evaltest.plan", "-test.v"}},
+		{name: "plan-prompts", reason: "without a baseline the prompts say how much goes in", scenario: "based, ask", args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_BASELINE=none", "DAY_MODEL=m"}},
+		{name: "bad-gates", reason: "all at once, with their values", scenario: "bad gates", code: 1},
+		{name: "gates-without-a-baseline", reason: "refused", scenario: "gates without a baseline", code: 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "none.jsonl.gz")
+			if row.was != nil {
+				path = accepted(t, row.scenario, row.was...)
+			}
+			c := newChild(t, row.scenario, row.args...).with("EVALTEST_BASELINE", path)
+			if strings.Contains(row.scenario, "gates") || row.scenario == "curtailed" {
+				c.with("EVALTEST_BASELINE", "")
+			}
+			c.cmd.Env = append(c.cmd.Env, row.env...)
+			c.run()
+			text := normal(strings.ReplaceAll(c.out.String(), path, "$BASE"), c.dir)
+			assert.Equal(t, row.code, c.code, row.reason)
+			golden(t, "gate-"+row.name, passing.ReplaceAllString(text, ""))
+		})
+	}
+}
+
+// passing are the lines of items that passed: there are many.
+var passing = regexp.MustCompile(`(?m)^(=== (RUN|NAME|PASS) .*|    --- PASS: .*| +\S+_test\.go:0: correct: .*)\n`)
+
+// TestUpdateIsDeterministic: the same run gives the same bytes, and the old file
+// stays if the run cannot be accepted.
+func TestUpdateIsDeterministic(t *testing.T) {
+	path := accepted(t, "based", "DAY_WRONG=spain", "DAY_MODEL=m1")
+	first, err := os.ReadFile(path)
+	require.NoError(t, err)
+	again := accepted(t, "based", "DAY_WRONG=spain", "DAY_MODEL=m1")
+	second, err := os.ReadFile(again)
+	require.NoError(t, err)
+	assert.Equal(t, first, second)
+	c := newChild(t, "based", "-evaltest.update", "-test.v").with("EVALTEST_BASELINE", path).with("DAY_WRONG", "spain").with("DAY_MODEL", "m1").run()
+	assert.Contains(t, strings.Join(strings.Fields(c.text()), " "), "nothing changed")
+
+	c = newChild(t, "based", "-evaltest.update").with("EVALTEST_BASELINE", path).with("DAY_BROKEN", "spain").run()
+	assert.Equal(t, 1, c.code)
+	kept, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, first, kept)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "no temporary file stays")
+
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	b, err := gate.ReadBaseline(f)
+	require.NoError(t, err)
+	assert.Equal(t, 40, len(b.Items))
+	assert.Equal(t, "m1", b.Header.Fingerprint["model"])
+	assert.Equal(t, int64(4000), b.Header.Usage.Input)
+	for _, field := range []string{"items", "grader", "strategy", "samples", "attempts", "evals"} {
+		assert.NotEmpty(t, b.Header.Fingerprint[field], field)
+	}
+}
+
+// TestFailedRunsBrokenFirst: what the baseline had as correct goes before what
+// was not correct anyway.
+func TestFailedRunsBrokenFirst(t *testing.T) {
+	path := accepted(t, "based", "DAY_WRONG=spain,peru")
+	env := func(c *child) *child {
+		return c.with("EVALTEST_BASELINE", path).with("DAY_WRONG", "spain,peru,n020-n027")
+	}
+	c := env(newChild(t, "based")).run()
+	require.Equal(t, 1, c.code)
+	lists, err := filepath.Glob(filepath.Join(c.dir, "*", "*", "*", "*.broken.jsonl"))
+	require.NoError(t, err)
+	if len(lists) == 0 {
+		_ = filepath.WalkDir(c.dir, func(p string, _ os.DirEntry, _ error) error {
+			if strings.HasSuffix(p, ".broken.jsonl") {
+				lists = append(lists, p)
+			}
+			return nil
+		})
+	}
+	require.Len(t, lists, 1)
+	text, err := os.ReadFile(lists[0])
+	require.NoError(t, err)
+	assert.Equal(t, 8, strings.Count(string(text), "\n"))
+
+	again := env(newChild(t, "based", "-evaltest.failed", "-test.v")).at(c.dir).run()
+	var order []string
+	for _, m := range regexp.MustCompile(`(?m)^=== RUN   TestChild/(\S+)`).FindAllStringSubmatch(again.out.String(), -1) {
+		order = append(order, m[1])
+	}
+	assert.Equal(t, append(numberedIDs(20, 28), "spain", "peru"), order)
+}
+
+// TestConfirmIsPartOfTheRun: it is in the journal and in what was spent, and not
+// in the accuracy.
+func TestConfirmIsPartOfTheRun(t *testing.T) {
+	path := accepted(t, "based")
+	c := newChild(t, "based").with("EVALTEST_BASELINE", path).with("DAY_WRONG", "n010-n019").with("EVALTEST_CONFIRM", "2").run()
+	require.Equal(t, 1, c.code)
+	j := c.journal()
+	confirms, spent := 0, int64(0)
+	for _, rec := range j.Records {
+		assert.Equal(t, rec.Sample > 0, rec.Confirms)
+		spent += rec.Usage.Input
+		if rec.Confirms {
+			confirms++
+		}
+	}
+	assert.Equal(t, 20, confirms)
+	assert.Equal(t, int64(6000), spent)
+	assert.Equal(t, result.Counts{result.Correct: 30, result.Incorrect: 10}, j.End.Counts)
+	assert.True(t, j.End.Complete)
+	assert.Contains(t, c.out.String(), "6,000 in")
+	assert.Contains(t, c.out.String(), "75.0%: 30/40 correct")
+}

@@ -68,17 +68,7 @@ func (s *Summary) countItems(out *Stats) {
 		out.Items = max(out.Items, s.labels.Planned/k)
 	}
 	out.Items = min(out.Items, out.Total)
-	for _, t := range s.items {
-		out.Consistency.Items++
-		switch t.correct {
-		case t.answers:
-			out.Consistency.All++
-		case 0:
-			out.Consistency.None++
-		default:
-			out.Consistency.Some++
-		}
-	}
+	out.Consistency = s.consistency()
 }
 
 func (s *Summary) sortedGroups() []Group {

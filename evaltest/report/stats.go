@@ -142,12 +142,6 @@ type Group struct {
 	Total, Correct int
 }
 
-// Consistency counts items by how many of their samples are correct.
-type Consistency struct {
-	Items           int
-	All, Some, None int
-}
-
 // A Cost is what answers cost, in two sums: replayed answers are not billed. An
 // answer of which only some calls were replayed is billed whole: at most that
 // was spent.

@@ -28,7 +28,7 @@ const (
 
 // A Summary adds up a run's records. Its methods are safe for concurrent use.
 // It keeps 8 bytes an answer (the latency), a counter a group and, unless
-// Labels.Samples is 1, about 40 bytes an item.
+// Labels.Samples is 1, about 40 bytes an item and 24 an answer.
 type Summary struct {
 	labels Labels
 	seed   maphash.Seed
@@ -65,9 +65,6 @@ type Summary struct {
 	warnings   map[string]int
 	moreWarned int
 }
-
-// tally is what is known of one item's samples.
-type tally struct{ answers, correct uint32 }
 
 // New makes an empty summary. Labels may be zero.
 func New(labels Labels) *Summary {
@@ -192,10 +189,7 @@ func (s *Summary) addItem(r *result.Record, correct bool) {
 	if s.labels.Samples != 1 || r.Sample > 0 {
 		key := maphash.String(s.seed, r.Item.ID)
 		t := s.items[key]
-		t.answers++
-		if correct {
-			t.correct++
-		}
+		t.answers = append(t.answers, s.sampleOf(r, correct))
 		s.items[key] = t
 	}
 }

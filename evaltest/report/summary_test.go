@@ -122,7 +122,14 @@ func TestLatency(t *testing.T) {
 func TestItemsAndConsistency(t *testing.T) {
 	s := statsOf(report.Labels{Samples: 4, Planned: 40}, samples())
 	assert.Equal(t, 10, s.Items, "two of them never ran")
-	assert.Equal(t, report.Consistency{Items: 8, All: 4, Some: 3, None: 1}, s.Consistency)
+	assert.Equal(t, report.Consistency{
+		Items: 8, All: 4, Some: 3, None: 1, K: 4, PassAt: 7. / 8, PassAll: 4. / 8, Majority: 7, Split: s.Consistency.Split,
+	}, s.Consistency)
+	// 25 of 32 correct; the items' shares are 1 four times, 0.75 three times and 0:
+	// their variance is that of Mean times 8, and Within the mean of p(1-p)·4/3.
+	require.NotNil(t, s.Consistency.Split)
+	assert.InDelta(t, 25./32, s.Consistency.Split.Mean, 1e-12)
+	assert.InDelta(t, 3*0.75*0.25*4/3/8, s.Consistency.Split.Within, 1e-12)
 	assert.Equal(t, s.Consistency, statsOf(report.Labels{}, samples()).Consistency, "known from the records alone")
 	assert.Equal(t, 8, statsOf(report.Labels{}, samples()).Items)
 	assert.Zero(t, statsOf(report.Labels{}, spent()).Consistency, "one answer an item has nothing to agree with")

@@ -109,9 +109,7 @@ func writeHeadline(p *page, s *Stats) {
 	if s.HasScores {
 		p.para("", "score", fmt.Sprintf("mean %.3f over all %d", s.MeanScore, s.Total))
 	}
-	if c := s.Consistency; c.Items > 0 {
-		p.para("", "samples", fmt.Sprintf("%s: every answer correct in %d, some in %d, none in %d", plural(c.Items, "item"), c.All, c.Some, c.None))
-	}
+	writeSamples(p, s.Consistency)
 }
 
 // modelNames are the models that answered, the most frequent first; "" for the

@@ -110,6 +110,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		}
 	}
 	m.wall = time.Since(begun)
+	r.distrust()
 	m.report = r.concludePasses(m)
 	unwatch()
 	r.gov.release()

@@ -78,6 +78,7 @@ func (r *runner) summary(rep *Report) string {
 	var b strings.Builder
 	o := report.Options{
 		Gates: rep.Decisions, Warnings: rep.Warnings, Journal: rep.Journal, Accepted: rep.accepted, Broken: rep.broken,
+		Corrected: r.set.corrected(rep.Stats),
 	}
 	left := rep.Stats.Outcomes[result.NotRun] + rep.Stats.Outcomes[result.Errored]
 	switch {

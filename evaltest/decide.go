@@ -20,6 +20,9 @@ func (r *runner) decided(s *report.Stats, narrowed bool) (ds []gate.Decision, no
 		cfg.Baseline = &gate.Baseline{} // says that it is not evaluated
 	}
 	ds = gate.Decide(e, cfg)
+	if d, ok := r.set.agreed(); ok {
+		ds = append(ds, d)
+	}
 	if why := r.uncompared(narrowed); why != "" {
 		ds = append(ds, gate.Decision{Gate: gate.NoDrop, Status: gate.NotEvaluated, Text: why})
 	}

@@ -56,6 +56,10 @@ func TestGates(t *testing.T) {
 		{name: "plan", reason: "calls nobody, from the baseline's usage", scenario: "based", was: []string{"DAY_WRONG=spain"}, args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_MAX_COST=0.5", "EVALTEST_CONFIRM=3"}},
 		{name: "plan-samples", reason: "the noise is known", scenario: "based, samples", was: []string{"DAY_FLAKY=n010-n019"}, args: []string{"-evaltest.plan", "-test.v"}},
 		{name: "plan-prompts", reason: "without a baseline the prompts say how much goes in", scenario: "based, ask", args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_BASELINE=none", "DAY_MODEL=m"}},
+		{name: "canaries", reason: "what a judge decided that passes wrong answers is ungraded", scenario: "canaries missed", code: 1},
+		{name: "calibrated", reason: "the accuracy without the judge's errors beside the raw one", scenario: "calibrated", args: []string{"-test.v"}},
+		{name: "disagrees", reason: "a judge is gated as a model is", scenario: "calibrated", env: []string{"EVALTEST_LOWER_BOUND=1"}, code: 1},
+		{name: "calibration-of-another", reason: "says nothing of this judge", scenario: "calibration of another", code: 1},
 		{name: "bad-gates", reason: "all at once, with their values", scenario: "bad gates", code: 1},
 		{name: "gates-without-a-baseline", reason: "refused", scenario: "gates without a baseline", code: 1},
 	} {
@@ -66,7 +70,7 @@ func TestGates(t *testing.T) {
 				path = accepted(t, row.scenario, row.was...)
 			}
 			c := newChild(t, row.scenario, row.args...).with("EVALTEST_BASELINE", path)
-			if strings.Contains(row.scenario, "gates") || row.scenario == "curtailed" {
+			if strings.Contains(row.scenario, "gates") || row.scenario == "curtailed" || strings.HasPrefix(row.scenario, "cali") || strings.HasPrefix(row.scenario, "canaries") {
 				c.with("EVALTEST_BASELINE", "")
 			}
 			c.cmd.Env = append(c.cmd.Env, row.env...)

@@ -25,6 +25,7 @@ var gateKnobs = []knob{
 	onOff("curtail", "end the run when no gate's decision can change", func(s *settings, on bool) { s.curtail = on }),
 	onOff("fail-not-enough", "fail where a gate has not enough data", func(s *settings, on bool) { s.gate.FailNotEnough = on }),
 	{name: "max-latency", usage: "longest latencies as `p99=5s`, commas between, or none", want: "percentiles with durations, such as p99=5s,p50=800ms, or none", set: setMaxLatency},
+	shareKnob("require-agreement", "least agreement of the judge with people (`kappa`), or none", func(s *settings, v *float64) { s.agreement = v }, func(v *float64) error { return checkKappa(*v) }),
 	onOff("update", "accept this run as the baseline", func(s *settings, on bool) { s.update = on }),
 	onOff("plan", "print what the run would cost and show, and ask nobody", func(s *settings, on bool) { s.planning = on }),
 }

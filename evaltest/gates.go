@@ -216,6 +216,7 @@ func (s *settings) checkGates(refuse func(format string, args ...any)) {
 	if err := s.gate.Check(); err != nil {
 		refuse("%v", err)
 	}
+	s.checkCalibration(refuse)
 	if s.update && (s.failed || len(s.ids) > 0) {
 		refuse("-evaltest.update with Failed or IDs: a baseline is of the whole dataset; leave them away")
 	}
@@ -243,6 +244,7 @@ func (s *settings) gateOptions(options map[string]string) {
 	put("baseline", s.baseline != "", s.baseline)
 	put("alpha", g.Compare.Alpha != 0, share(g.Compare.Alpha))
 	put("on-mismatch", g.Compare.OnMismatch != "", string(g.Compare.OnMismatch))
+	shared("require-agreement", s.agreement)
 	put("confirm", s.confirm > 0, strconv.Itoa(s.confirm))
 	put("curtail", s.curtail, "on")
 	put("fail-not-enough", g.FailNotEnough, "on")

@@ -14,6 +14,8 @@ import (
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/judge"
 	"github.com/goevals/evals/llm"
 )
 
@@ -119,4 +121,73 @@ func (m fixed) Name() string { return string(m) }
 
 func (m fixed) Generate(context.Context, llm.Request) (llm.Response, error) {
 	return llm.Response{Text: "Paris", Model: string(m), Finish: llm.FinishStop, Usage: llm.Usage{Input: 12, Output: 1, Known: true}}, nil
+}
+
+// lenient is a judge that passes whatever it is asked about, and costs
+// something.
+type lenient struct{}
+
+func (lenient) Name() string { return "lenient" }
+
+func (lenient) Grade(_ context.Context, it dataset.Item, resp llm.Response) (grade.Verdict, error) {
+	return grade.Verdict{Mark: grade.Correct, Score: 1, Answer: resp.Text, How: "lenient", Calls: []llm.Response{
+		{Text: "C", Model: "judge-1", Usage: llm.Usage{Input: 50, Output: 1, Known: true}, CostUSD: "0.0001"},
+	}}, nil
+}
+
+// words finds an answer only where it is in one word.
+var words = grade.Func(func(_ context.Context, it dataset.Item, resp llm.Response) (grade.Verdict, error) {
+	switch {
+	case resp.Text == it.Target:
+		return grade.Verdict{Mark: grade.Correct, Score: 1, Answer: resp.Text, How: "words"}, nil
+	case strings.Contains(resp.Text, " "):
+		return grade.Verdict{Mark: grade.Unparsed, Reason: grade.ReasonNoAnswer, How: "words"}, nil
+	}
+	return grade.Verdict{Mark: grade.Incorrect, Reason: grade.ReasonWrong, How: "words"}, nil
+})
+
+func labelledAnswers(n, passed int, label grade.Mark) (list []judge.Labelled) {
+	for i := range n {
+		text := "wrong, and I know it"
+		if i < passed {
+			text = "right, perhaps"
+		}
+		list = append(list, judge.Labelled{Item: dataset.Item{ID: fmt.Sprintf("%s%d", label, i), Input: "?", Target: "x"}, Response: llm.Response{Text: text}, Label: label})
+	}
+	return list
+}
+
+// careful passes what says that it is right.
+type careful struct{ lenient }
+
+func (careful) Name() string { return "careful" }
+
+func (c careful) Grade(ctx context.Context, it dataset.Item, resp llm.Response) (grade.Verdict, error) {
+	v, err := c.lenient.Grade(ctx, it, resp)
+	if !strings.HasPrefix(resp.Text, "right") {
+		v.Mark, v.Score, v.Reason = grade.Incorrect, 0, grade.ReasonWrong
+	}
+	return v, err
+}
+
+func init() {
+	judged := func(t *testing.T, texts map[string]string, opts ...evaltest.Option) {
+		evaltest.Run(t, capitals(t, 8), answers(texts), evaltest.Options(exact, evaltest.Grader(words), evaltest.Offline(), evaltest.MinAccuracy(0.5)), evaltest.Options(opts...))
+	}
+	scenarios["canaries missed"] = func(t *testing.T) {
+		canaries := append(labelledAnswers(1, 1, grade.Correct), labelledAnswers(1, 0, grade.Incorrect)...)
+		judged(t, map[string]string{"spain": "I think Barcelona", "italy": "It is Rome", "peru": "Cusco"},
+			evaltest.Judge(judge.WithCanaries(lenient{}, canaries, judge.CanaryConfig{})))
+	}
+	scenarios["calibrated"] = func(t *testing.T) {
+		c, err := judge.Calibrate(t.Context(), careful{}, append(labelledAnswers(40, 36, grade.Correct), labelledAnswers(40, 8, grade.Incorrect)...), judge.CalibrateConfig{})
+		require.NoError(t, err)
+		judged(t, map[string]string{"spain": "right, Madrid", "italy": "right, Rome", "peru": "no idea at all"},
+			evaltest.Judge(careful{}), evaltest.RequireAgreement(c, 0.65))
+	}
+	scenarios["calibration of another"] = func(t *testing.T) {
+		c, err := judge.Calibrate(t.Context(), careful{}, labelledAnswers(4, 4, grade.Correct), judge.CalibrateConfig{})
+		require.NoError(t, err)
+		judged(t, nil, evaltest.Judge(lenient{}), evaltest.RequireAgreement(c, 0.6))
+	}
 }

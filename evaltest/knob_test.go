@@ -141,7 +141,7 @@ func TestKnobsRefuse(t *testing.T) {
 // TestKnobsAreDocumented keeps the options' documentation and the knobs alike.
 func TestKnobsAreDocumented(t *testing.T) {
 	var source []byte
-	for _, name := range []string{"option.go", "gates.go", "forecast.go"} {
+	for _, name := range []string{"option.go", "gates.go", "forecast.go", "agreement.go"} {
 		part, err := os.ReadFile(name)
 		require.NoError(t, err)
 		source = append(source, part...)

@@ -10,6 +10,7 @@ import (
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/judge"
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/call"
 	"github.com/goevals/evals/llm/cassette"
@@ -322,7 +323,9 @@ type settings struct {
 	update          bool   // write it
 	confirm         int    // how often broken items are asked again
 	curtail         bool
-	planning        bool     // ask nobody
+	planning        bool // ask nobody
+	calibration     *judge.Calibration
+	agreement       *float64 // least kappa
 	first           []string // ids of items that are asked first
 	reselected      bool     // limit or sample come from outside of the code
 	cassette        string

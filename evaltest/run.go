@@ -104,6 +104,8 @@ type runner struct {
 	elsewhere  bool             // the baseline is of other items
 	comparison *gate.Comparison // once all is answered
 	confirmed  confirmed
+	labels     report.Labels
+	distrusted bool // what judges decided is ungraded
 	// unconfirmed says that the run was stopped while it asked again.
 	unconfirmed bool
 	settling    sync.Mutex
@@ -332,7 +334,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 	}
 	labels := report.LabelsOf(h)
 	labels.Planned, labels.Overrides = r.plan.selected, overrides(ds)
-	r.sum = report.New(labels)
+	r.labels, r.sum = labels, report.New(labels)
 	for i := range r.journal.spent {
 		rec := &r.journal.spent[i]
 		if !r.plan.filters(r.test + "/" + subtestName(rec.Item.ID, rec.Sample)) {

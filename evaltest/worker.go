@@ -48,8 +48,12 @@ func (r *runner) all(t *testing.T, deadline time.Time) *Report {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	r.queue = &queue{at: r.plan.at, total: r.plan.total}
 	r.each(t, crew, p.add)
+	r.distrust()
 	r.compare()
 	r.confirm(t, crew)
+	if r.distrust() {
+		r.compare()
+	}
 	crew.Close()
 	p.end()
 	rep := r.conclude(t, p)

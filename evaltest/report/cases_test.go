@@ -184,7 +184,7 @@ func TestU11EveryCallIsCounted(t *testing.T) {
 	assert.Contains(t, text, "cost      $0 billed: all was replayed; when recorded it cost $0.0012")
 	assert.Contains(t, text, "tokens 20 in, 2 out in 2 calls")
 	assert.Contains(t, text, "cost $0.02\n")
-	assert.Equal(t, report.Judge{Called: 1, Overturned: 1}, s.Judge)
+	assert.Equal(t, report.Judge{Called: 1, Overturned: 1, Decided: 1, Passed: 1}, s.Judge)
 
 	r.JudgeReplayed = true
 	assert.Contains(t, textOf(t, statsOf(report.Labels{}, []*result.Record{r})), "cost $0 billed: all was replayed; when recorded it cost $0.02\n")

@@ -189,6 +189,9 @@ type Judge struct {
 	// Called is how many answers were given to a judge, Overturned how many
 	// got another mark than the grader's, Ungraded how many no legal verdict.
 	Called, Overturned, Ungraded int
+	// Decided is how many answers the judge's verdict stands for, correct or
+	// incorrect, and Passed how many of them are correct.
+	Decided, Passed int
 }
 
 // An ErrorGroup is the answers that failed for one kind of reason.

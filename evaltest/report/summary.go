@@ -206,6 +206,13 @@ func (s *Summary) addVerdict(r *result.Record) {
 		return
 	}
 	s.judge.Called++
+	switch r.Outcome {
+	case result.Correct:
+		s.judge.Decided++
+		s.judge.Passed++
+	case result.Incorrect:
+		s.judge.Decided++
+	}
 	switch {
 	case r.Verdict == nil || r.Verdict.Mark == grade.Ungraded:
 		s.judge.Ungraded++

@@ -24,6 +24,8 @@ type Options struct {
 	Warnings []string
 	// Journal is the path of the run's file.
 	Journal string
+	// Corrected is the accuracy without the judge's known errors.
+	Corrected *Corrected
 	// Broken are the items that broke, where the run fails on them.
 	Broken *Broken
 	// Accepted says what became of the baseline that the run was to write.
@@ -48,6 +50,7 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	}
 	p := &page{w: w, width: o.Width}
 	writeHeadline(p, s)
+	writeCorrected(p, s, o.Corrected)
 	writeGates(p, o.Gates)
 	writeBroken(p, o.Broken)
 	if o.Accepted != "" {

@@ -213,9 +213,9 @@ type simulatedJudge struct {
 
 // TestCorrectCoverage: a judge of a known error rate is calibrated on labels and
 // then judges runs. The corrected accuracy's interval covers the truth at its
-// level, within three standard errors of the simulation; where the truth is near
-// 1 it may do so more often, since the interval is cut there. What was found is
-// in the doc of Calibration.Correct. EVALS_LONG simulates 20 times as much.
+// level, within three standard errors of the simulation. With few labels, or
+// where the truth is near 1 and the interval is cut, it may do so more often. What
+// was found is in the doc of Calibration.Correct. EVALS_LONG simulates 20 times as much.
 func TestCorrectCoverage(t *testing.T) {
 	const (
 		level = 0.95
@@ -272,7 +272,7 @@ func TestCorrectCoverage(t *testing.T) {
 				row.sens, row.spec, row.perKind, truth, share, float64(raw[i])/float64(sims))
 			assert.GreaterOrEqual(t, share, level-three)
 			if truth < 0.9 && row.perKind >= 60 {
-				assert.LessOrEqual(t, share, level+three)
+				assert.LessOrEqual(t, share, level+max(three, 0.01))
 			}
 		}
 	}

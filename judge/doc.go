@@ -27,4 +27,14 @@
 //     are in [grade.Verdict].Calls, the raw replies in them.
 //  4. To see what a reply amounts to without asking anybody: [ParseReply], or
 //     evals grade -grader judge-reply.
+//
+// For more than right and wrong there are a [Rubric] of weighted criteria, a
+// [Pairwise] comparison in both orders, and a [Jury] of several judges.
+//
+// # Trust
+//
+// A judge is measured as any model is. [Calibrate] compares it with the labels
+// of people, and [Calibration.Correct] corrects a run's accuracy for its
+// mistakes. [WithCanaries] slips known answers among what it judges and says
+// when it misses them.
 package judge

@@ -189,10 +189,7 @@ func (f rubricForm) entriesOf(object string) []answered {
 func entryOf(x field) answered {
 	e := answered{name: x.name, text: x.text(), value: x.text()}
 	if x.value.Kind() != '{' {
-		if x.value.Kind() != '"' {
-			e.no = faultf(ReasonOffMenu, "the judge's answer to "+quote(x.name)+" is "+quote(e.value)+", not "+answers.words())
-		}
-		return e
+		return e // what is no string is no word either
 	}
 	e.value = ""
 	seen := map[string]bool{}
@@ -201,9 +198,6 @@ func entryOf(x field) answered {
 		switch {
 		case y.name == "answer":
 			e.value = y.text()
-			if y.value.Kind() != '"' {
-				e.no = faultf(ReasonOffMenu, "the judge's answer to "+quote(x.name)+" is "+quote(e.value)+", not "+answers.words())
-			}
 		case y.name == "quote" && y.value.Kind() == '"':
 			e.quote = y.text()
 		case whyFields[y.name] && y.value.Kind() == '"':

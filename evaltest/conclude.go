@@ -26,7 +26,7 @@ func (r *runner) conclude(t *testing.T, p *progress) *Report {
 func (r *runner) finish(t *testing.T, stats *report.Stats, narrowed bool) *Report {
 	stopped := r.gov.cause()
 	stats.Curtailed = r.settled.Load() && stopped == nil && stats.Outcomes[result.NotRun] > 0
-	rep := &Report{Stats: stats, Narrowed: narrowed, ds: r.plan.ds}
+	rep := &Report{Stats: stats, Narrowed: narrowed, Comparison: r.comparison, ds: r.plan.ds}
 	if stopped != nil {
 		rep.Stopped = stopped.text
 		r.fail("the run stopped early: %s", stopped.text)

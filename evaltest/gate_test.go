@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/evaltest"
 	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/result"
 )
@@ -173,4 +174,94 @@ func TestConfirmIsPartOfTheRun(t *testing.T) {
 	assert.True(t, j.End.Complete)
 	assert.Contains(t, c.out.String(), "6,000 in")
 	assert.Contains(t, c.out.String(), "75.0%: 30/40 correct")
+}
+
+// TestResumeDecidesTheSame: a run that was stopped, among its items or while it
+// asked the broken ones again, ends as one that was not.
+func TestResumeDecidesTheSame(t *testing.T) {
+	path := accepted(t, "based", "DAY_WRONG=spain")
+	day := func(c *child) *child {
+		return c.with("EVALTEST_BASELINE", path).with("DAY_WRONG", "n010-n019").with("EVALTEST_CONFIRM", "2")
+	}
+	decisions := func(c *child) string {
+		text := c.text()
+		return text[strings.Index(text, "accuracy "):strings.Index(text, "        journal ")]
+	}
+	whole := day(newChild(t, "based")).run()
+	require.Contains(t, whole.out.String(), "10 broken, 0 flaky")
+	for _, row := range []struct{ name, reason, tokens string }{
+		{"among the items", "27 of 40 answers", "3000"},
+		{"while asking again", "5 of 20 further answers", "4950"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			first := day(newChild(t, "based")).with("EVALTEST_MAX_TOKENS", row.tokens).run()
+			require.Equal(t, 1, first.code)
+			require.Contains(t, first.out.String(), "the run stopped early", row.reason)
+			require.False(t, first.journal().End.Complete)
+			require.Contains(t, first.out.String(), "-evaltest.resume")
+			second := day(newChild(t, "based", "-evaltest.resume")).at(first.dir).run()
+			assert.Equal(t, 1, second.code)
+			assert.Equal(t, decisions(whole), decisions(second))
+			assert.Len(t, second.journal().Records, 60)
+			assert.Contains(t, second.out.String(), "6,000 in", "what was spent, once")
+		})
+	}
+}
+
+// TestBenchmarkComparesNothing: options are shared, and -count would test anew
+// each time.
+func TestBenchmarkComparesNothing(t *testing.T) {
+	rep := benchmarked(t, evaltest.Baseline("testdata/none"), evaltest.MinGroups(0.5), evaltest.Curtail(), evaltest.MinAccuracy(0.1))
+	require.False(t, rep.Failed(), rep.Summary)
+	status := map[string]gate.Status{}
+	for _, d := range rep.Decisions {
+		status[d.Gate] = d.Status
+	}
+	assert.Equal(t, gate.NotEvaluated, status[gate.NoDrop])
+	assert.Equal(t, gate.Passed, status[gate.MinGroup])
+	assert.Zero(t, rep.Stats.Outcomes[result.NotRun], "a pass is whole")
+}
+
+func benchmarked(t *testing.T, opts ...evaltest.Option) (rep *evaltest.Report) {
+	ds := grouped(t, 12, 3)
+	testing.Benchmark(func(b *testing.B) {
+		rep = evaltest.Benchmark(b, ds, answers{}, exact, evaltest.Offline(), evaltest.Dir(t.TempDir()), evaltest.Options(opts...))
+	})
+	require.NotNil(t, rep)
+	return rep
+}
+
+// TestCanariesInTheJournal: whoever reads the journal later sees the verdicts
+// that are not relied on as ungraded, and what they cost once.
+func TestCanariesInTheJournal(t *testing.T) {
+	j := newChild(t, "canaries missed").run().journal()
+	ungraded := 0
+	for _, rec := range j.Records {
+		if rec.Outcome == result.Ungraded {
+			ungraded++
+			assert.Zero(t, rec.JudgeUsage.Calls)
+			assert.Contains(t, rec.Verdict.Why, "cannot be relied on")
+		}
+	}
+	assert.Equal(t, 2, ungraded)
+	require.Len(t, j.Replaced, 2)
+	assert.NotZero(t, j.Replaced[0].JudgeUsage.Calls)
+	assert.Equal(t, 2, j.End.Counts[result.Ungraded])
+}
+
+// TestPlanSays: what goldens leave out because it differs elsewhere.
+func TestPlanSays(t *testing.T) {
+	path := accepted(t, "based", "DAY_WRONG=spain")
+	c := newChild(t, "based", "-evaltest.plan", "-test.v").with("EVALTEST_BASELINE", path).run()
+	text := strings.Join(strings.Fields(c.out.String()), " ")
+	assert.Contains(t, text, "tokens about 4,000 in, 400 out (as the baseline spent for 40 answers)")
+	assert.Contains(t, text, "cost about $0.04")
+	_, err := result.LatestUnder(c.dir)
+	assert.Error(t, err, "nothing was run, so there is no journal")
+
+	c = newChild(t, "based, ask", "-evaltest.plan", "-test.v").with("EVALTEST_BASELINE", "none").with("DAY_MODEL", "m").run()
+	text = strings.Join(strings.Fields(c.out.String()), " ")
+	// 18, 17, 17 and 16 bytes: 5 tokens thrice and 4 once.
+	assert.Contains(t, text, "tokens about 19 in, out unknown, at most 200 (MaxOutputTokens) (estimated: one token for 4 bytes of the prompts")
+	assert.Contains(t, text, "cost unknown")
 }

@@ -20,6 +20,9 @@ type Report struct {
 	Stats *report.Stats
 	// Decisions are what the gates decided, in a fixed order.
 	Decisions []gate.Decision
+	// Comparison is that with the baseline; nil if there was none. Its First is
+	// what it was before broken items were asked again.
+	Comparison *gate.Comparison
 	// Narrowed says that only part of the dataset was asked for, by -run,
 	// -skip, ids or failed: gates about the whole are not evaluated.
 	Narrowed bool

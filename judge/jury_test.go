@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +21,7 @@ import (
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/judge"
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/call"
 	"github.com/goevals/evals/llm/llmtest"
 )
 
@@ -272,4 +275,28 @@ func ExampleNewJury() {
 	// Output:
 	// correct 1 3 <nil>
 	// 0.3333333333333333
+}
+
+// TestJuryUnderPolicy: as a run asks it. Members that wait for a busy provider at
+// the same time do not use up the time of the try that they are part of.
+func TestJuryUnderPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		wait := 50 * time.Second
+		busy := func() grade.Grader {
+			return judge.New(&llmtest.Model{
+				Latency: func(int, llm.Request) time.Duration { return time.Second },
+				Reply:   func(int, llm.Request) (llm.Response, error) { return said("GRADE: C"), nil },
+				Fault:   llmtest.Nth(map[int]llmtest.ModelFault{1: {Err: &llm.Error{Kind: llm.KindRateLimit, RetryAfter: &wait}}}),
+			})
+		}
+		j := judge.NewJury(judge.JuryConfig{}, busy(), busy(), busy())
+		var v grade.Verdict
+		_, err := call.Policy{Scope: call.NewScope(call.Limits{}), Timeout: 30 * time.Second}.Do(t.Context(), func(ctx context.Context) (resp llm.Response, err error) {
+			v, err = j.Grade(ctx, capital, said("Paris"))
+			return resp, err
+		})
+		require.NoError(t, err)
+		assert.Equal(t, right, v.Mark)
+		assert.Len(t, v.Calls, 3)
+	})
 }

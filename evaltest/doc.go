@@ -20,8 +20,8 @@
 //  2. Say how a row is answered: [App] for a function of your own, [Ask] for a
 //     model and a prompt, [StrategyFunc] for anything else. A strategy reports
 //     failure as an error; it must not use the test's T.
-//  3. Call [Run] with a [Grader]. Without [MinAccuracy] each item is an
-//     assertion; with it, the gate decides over all. Where a provider answers,
+//  3. Call [Run] with a [Grader]. Without [MinAccuracy] or [Baseline] each
+//     item is an assertion; with one, the gates decide over all. Where a provider answers,
 //     [Scope] says what your account allows and [MaxCost] what may be spent.
 //  4. Run it: go test -v -run TestSupport. A failing item prints the -run that
 //     runs it alone. The journal's path stands in the summary.
@@ -30,7 +30,10 @@
 //  6. Record the model's answers once ([Cassette], EVALTEST_CASSETTE=record) and
 //     commit them, so that CI needs neither key nor money. EVALTEST_CASSETTE=off
 //     asks the model without recording.
-//  7. Measure: [Benchmark], with -bench . -benchtime=1x -count=10.
+//  7. Accept a run as the [Baseline] with -evaltest.update and commit it: from then
+//     on the test fails when more items broke than chance breaks. Before a paid
+//     run, -evaltest.plan says what it costs and what it can show.
+//  8. Measure: [Benchmark], with -bench . -benchtime=1x -count=10.
 //
 // Settings have twins in the environment and among the flags; see the options.
 // Flags win over the environment and the environment over code. With ./... use

@@ -64,7 +64,8 @@ func Parallel(n int) Option { return atLeast("Parallel", n, 1, func(s *settings)
 func Attempts(n int) Option { return atLeast("Attempts", n, 1, func(s *settings) { s.attempts = n }) }
 
 // Samples is how many independent answers are asked of each item, at least 1;
-// the default is 1. Sample k of an item is a subtest of its own, with "~sk"
+// the default is 1. The summary then also has pass@k, pass^k, the majority and how
+// the scores' variance splits. Sample k of an item is a subtest of its own, with "~sk"
 // after the item's name for k > 0. EVALTEST_SAMPLES, -evaltest.samples.
 func Samples(n int) Option { return atLeast("Samples", n, 1, func(s *settings) { s.samples = n }) }
 
@@ -111,7 +112,7 @@ func Resume(journal string) Option {
 }
 
 // Failed takes only the items that were not correct in the test's latest
-// journal. The run is then narrowed, as with [IDs]. EVALTEST_FAILED,
+// journal, first those that its [Baseline] had as correct. The run is then narrowed, as with [IDs]. EVALTEST_FAILED,
 // -evaltest.failed.
 func Failed() Option { return optionFunc(func(s *settings) { s.failed = true }) }
 
@@ -212,7 +213,8 @@ func MaxUngraded(n int) Option {
 // MinAccuracy is the least share of correct answers, 0 to 1, that the whole
 // dataset must reach. With it, an item that is not correct ends as a skipped
 // subtest whose reason is its outcome, and the gate decides; without, such an
-// item fails its subtest. See [gate.Config] for how it is compared.
+// item fails its subtest. See [gate.Config] for how it is compared, and
+// [LowerBound] for another way.
 // EVALTEST_MIN_ACCURACY, -evaltest.min-accuracy; there, none takes back the
 // gate.
 func MinAccuracy(share float64) Option {

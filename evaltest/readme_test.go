@@ -27,7 +27,7 @@ func tutorial(t *testing.T) map[string][]string {
 // happens with what it shows.
 func TestREADME(t *testing.T) {
 	blocks := tutorial(t)
-	require.Len(t, blocks["go"], 7, "application, eval, gate, model, benchmark, limits, busy")
+	require.Len(t, blocks["go"], 8, "application, eval, gate, model, benchmark, limits, busy, baseline")
 	app, eval, gated, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4]
 	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
 	mod, err := os.ReadFile(m.root + "/go.mod")
@@ -65,4 +65,12 @@ func TestREADME(t *testing.T) {
 	assert.Contains(t, out, "accuracy  100.0%: 1/1 correct", "the bad day of the section on providers")
 	assert.Contains(t, out, "1 answer after 2 attempts", "a broken gateway or half an answer was met")
 	assert.Contains(t, out, "waits     1 call met a rate limit", "and so was the storm")
+
+	m.write("busy_test.go", "package support\n")
+	m.write("support_test.go", strings.Replace(eval, ungated+"\n", blocks["go"][7], 1))
+	assert.Contains(t, m.test("-run", "TestRoute", "."), "there is no baseline testdata/tickets.baseline.jsonl.gz yet", "what the section on gates begins with")
+	assert.Contains(t, m.test("-run", "TestRoute", ".", "-evaltest.update"), "ok  \texample.com/support", "a run is accepted")
+	assert.Contains(t, m.test("-v", "-run", "TestRoute", "."), "gate      not enough data for Baseline", "and the next one compared")
+	m.write("support.go", strings.Replace(app, `"Billing", nil`, `"Sales", nil`, 1))
+	assert.Contains(t, m.test("-v", "-run", "TestRoute", ".", "-evaltest.max-drop=0.2"), "gate      FAILED MaxDrop: the accuracy of 4 items in both runs fell by 25.0", "as a change that breaks one")
 }

@@ -34,12 +34,16 @@ func Load(tb testing.TB, path string, opts ...dataset.Option) *dataset.Dataset {
 // Run answers every item of the dataset with s, each as a subtest of t, and
 // grades the answers. It returns when all are done.
 //
-// Without an accuracy gate ([MinAccuracy]), or when the run is narrowed (-run,
+// Without an accuracy gate ([MinAccuracy], [MinGroups], [Baseline]), or when the run is narrowed (-run,
 // -skip, [IDs], [Failed]), an item that is not correct fails its subtest. With
-// one it ends as skipped, its outcome being the reason, and the gate decides.
+// one it ends as skipped, its outcome being the reason, and the gates decide.
 // Either way t fails on answers that ended in errors or ungraded beyond what
 // [MaxErrored] and [MaxUngraded] allow, on items that never ran, and on a run
 // of nothing.
+//
+// With -evaltest.plan (EVALTEST_PLAN=1) nobody is asked: the test is skipped with
+// a text that says what the run would ask for and spend, what drop it can show,
+// and what the budget is. go test shows it with -v, and on a terminal without.
 //
 // Misuse fails t at the caller's line and does not return. t must not be used
 // by another Run before or after: wrap each in a t.Run of its own. The strategy

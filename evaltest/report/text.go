@@ -144,6 +144,8 @@ func writeGates(p *page, gates []gate.Decision) {
 			status = "FAILED"
 		case gate.NotEvaluated:
 			status = "not evaluated"
+		case gate.NotEnoughData:
+			status = "not enough data for"
 		}
 		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, inline(d.Text, 0)))
 	}

@@ -2,6 +2,7 @@ package evaltest
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -27,6 +28,7 @@ func (r *runner) planned(tb testing.TB) {
 	if !r.set.planning {
 		return
 	}
+	uncache(flag.CommandLine) // what runs cost changes
 	text := r.forecast()
 	if tty := r.h.terminal(); tty != nil && !r.verbose {
 		fmt.Fprint(tty, r.test+"\r\n"+strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")

@@ -56,6 +56,7 @@ func TestGates(t *testing.T) {
 		{name: "curtailed-failed", reason: "and a hundred wrong ones too", scenario: "curtailed", env: []string{"DAY_WRONG=n004-n199"}, code: 1},
 		{name: "plan", reason: "calls nobody, from the baseline's usage", scenario: "based", was: []string{"DAY_WRONG=spain"}, args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_MAX_COST=0.5", "EVALTEST_CONFIRM=3"}},
 		{name: "plan-samples", reason: "the noise is known", scenario: "based, samples", was: []string{"DAY_FLAKY=n010-n019"}, args: []string{"-evaltest.plan", "-test.v"}},
+		{name: "plan-no-baseline", reason: "the first run is planned too", scenario: "based", args: []string{"-evaltest.plan", "-test.v"}},
 		{name: "plan-prompts", reason: "without a baseline the prompts say how much goes in", scenario: "based, ask", args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_BASELINE=none", "DAY_MODEL=m"}},
 		{name: "canaries", reason: "what a judge decided that passes wrong answers is ungraded", scenario: "canaries missed", code: 1},
 		{name: "calibrated", reason: "the accuracy without the judge's errors beside the raw one", scenario: "calibrated", args: []string{"-test.v"}},
@@ -66,17 +67,23 @@ func TestGates(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "none.jsonl.gz")
+			dir := t.TempDir()
 			if row.was != nil {
-				path = accepted(t, row.scenario, row.was...)
+				dir = filepath.Dir(accepted(t, row.scenario, row.was...))
 			}
-			c := newChild(t, row.scenario, row.args...).with("EVALTEST_BASELINE", path)
+			c := newChild(t, row.scenario, row.args...).with("EVALTEST_BASELINE", "base.jsonl.gz")
+			// Relative, because a temporary folder's name is now longer, now shorter,
+			// and lines are broken accordingly.
+			var err error
+			c.cmd.Path, err = filepath.Abs(c.cmd.Path)
+			require.NoError(t, err)
+			c.cmd.Dir = dir
 			if strings.Contains(row.scenario, "gates") || row.scenario == "curtailed" || strings.HasPrefix(row.scenario, "cali") || strings.HasPrefix(row.scenario, "canaries") {
 				c.with("EVALTEST_BASELINE", "")
 			}
 			c.cmd.Env = append(c.cmd.Env, row.env...)
 			c.run()
-			text := normal(strings.ReplaceAll(c.out.String(), path, "$BASE"), c.dir)
+			text := c.text()
 			assert.Equal(t, row.code, c.code, row.reason)
 			golden(t, "gate-"+row.name, passing.ReplaceAllString(text, ""))
 		})

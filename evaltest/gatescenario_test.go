@@ -14,6 +14,7 @@ import (
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest"
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/judge"
 	"github.com/goevals/evals/llm"
@@ -107,7 +108,8 @@ func init() {
 	}
 	scenarios["bad gates"] = func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 4), answers{}, exact, evaltest.Baseline(""), evaltest.MaxDrop(2), evaltest.Alpha(0), evaltest.OnMismatch("maybe"), evaltest.MinGroups(80),
-			evaltest.MinGroup("de", -1), evaltest.MaxLatency(99, time.Second), evaltest.Confirm(0), evaltest.Curtail())
+			evaltest.MinGroup("de", -1), evaltest.MaxLatency(99, time.Second), evaltest.Confirm(0), evaltest.Curtail(),
+			evaltest.Comparing(gate.CompareOptions{Alpha: 0.1}), evaltest.Comparing(gate.CompareOptions{Detect: 2}), evaltest.Calibrated(nil), evaltest.RequireAgreement(&judge.Calibration{}, 70))
 	}
 	scenarios["gates without a baseline"] = func(t *testing.T) {
 		evaltest.Run(t, capitals(t, 4), answers{}, exact, evaltest.MaxDrop(0.1), evaltest.Confirm(1))

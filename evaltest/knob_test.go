@@ -60,6 +60,10 @@ func TestKnobs(t *testing.T) {
 					MaxLatency: []gate.Percentile{{P: 0.999, Max: 5 * time.Second}, {P: 0.5, Max: 800 * time.Millisecond}},
 					Compare:    gate.CompareOptions{Alpha: 0.01, OnMismatch: Warn}}
 			}},
+		{"comparing", "leaves what has options of its own", []Option{Baseline("a"), Alpha(0.1), OnMismatch(Warn), Comparing(gate.CompareOptions{ByItem: true, Exact: true}), MaxDrop(0.5)}, nil, nil, func(s *settings) {
+			s.baseline = "a"
+			s.gate.Compare = gate.CompareOptions{Alpha: 0.1, OnMismatch: Warn, ByItem: true, Exact: true, MaxDrop: new(0.5)}
+		}},
 		{"no baseline", "what hangs on it means nothing then, and is not refused", []Option{Baseline("a"), MaxDrop(0.02), Confirm(2)}, map[string]string{"EVALTEST_BASELINE": "none"}, nil, func(s *settings) {
 			s.unbased, s.confirm, s.gate.Compare.MaxDrop = true, 2, new(0.02)
 		}},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -170,7 +171,10 @@ func runWith(h *hooks, t *testing.T, p place, ds *dataset.Dataset, s Strategy, o
 		return nil, fmt.Errorf("%s leaves none of the %d items: an item's subtest is named like %s", h.narrowing(), ds.Len(), r.example())
 	}
 	r.header = header(&r.set, p, r.test, ds, s)
-	if err := r.base(r.header); err != nil {
+	switch err := r.base(r.header); {
+	case err != nil && set.planning:
+		r.warn("%s", strings.ReplaceAll(err.Error(), "\n", " ")) // it costs nothing to plan
+	case err != nil:
 		return nil, err
 	}
 	r.planned(t)

@@ -272,3 +272,29 @@ func TestPlanSays(t *testing.T) {
 	assert.Contains(t, text, "tokens about 19 in, out unknown, at most 200 (MaxOutputTokens) (estimated: one token for 4 bytes of the prompts")
 	assert.Contains(t, text, "cost unknown")
 }
+
+// TestCurtailedGoesOn: a run that was curtailed can be asked for the rest; until
+// then it stays as it is.
+func TestCurtailedGoesOn(t *testing.T) {
+	first := newChild(t, "curtailed").run()
+	require.Equal(t, 0, first.code)
+	require.Contains(t, first.out.String(), "asked 100\n")
+	end := first.journal().End
+	assert.False(t, end.Complete)
+	assert.Equal(t, "curtailed", end.Reason)
+	again := newChild(t, "curtailed", "-evaltest.resume", "-test.v").at(first.dir).run()
+	assert.Contains(t, again.out.String(), "asked 0\n")
+	assert.Contains(t, again.out.String(), "curtailed 100 of 200 were not asked")
+	rest := newChild(t, "curtailed", "-evaltest.resume", "-evaltest.curtail=0", "-test.v").at(first.dir).run()
+	assert.Contains(t, rest.out.String(), "asked 100\n")
+	assert.Contains(t, rest.out.String(), "100.0%: 200/200 correct")
+	assert.True(t, rest.journal().End.Complete)
+}
+
+// TestFailNotEnough: a dataset that shows nothing fails only if that was asked for.
+func TestFailNotEnough(t *testing.T) {
+	for value, code := range map[string]int{"0": 0, "1": 1} {
+		c := newChild(t, "gates").with("EVALTEST_FAIL_NOT_ENOUGH", value).with("EVALTEST_MAX_LATENCY", "p99.9=1m").run()
+		assert.Equal(t, code, c.code, c.text())
+	}
+}

@@ -448,3 +448,19 @@ func TestOpenMissing(t *testing.T) {
 	_, err := result.Open(filepath.Join(t.TempDir(), "run.jsonl"))
 	assert.True(t, errors.Is(err, fs.ErrNotExist), err)
 }
+
+// TestLateFingerprint: what is known only at the end is part of what a run was,
+// and a model's name for itself may be anything.
+func TestLateFingerprint(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	w, err := result.Create(path, result.Header{Samples: 1, Attempts: 1, Fingerprint: map[string]string{"evals": "v1"}})
+	require.NoError(t, err)
+	late := map[string]string{"model": "m\xff", "evals": "not this one"}
+	require.NoError(t, w.Close(result.End{Fingerprint: late}))
+	assert.Equal(t, "m\xff", late["model"], "the caller's map stays")
+	j, err := result.Read(w.Path())
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"evals": "v1", "model": "m\uFFFD"}, j.Fingerprint())
+	j.End = nil
+	assert.Equal(t, map[string]string{"evals": "v1"}, j.Fingerprint(), "of a run that was cut off")
+}

@@ -1,11 +1,13 @@
 package run_test
 
 import (
+	"context"
 	"encoding/json"
 	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/run"
@@ -60,4 +62,27 @@ func TestFingerprint(t *testing.T) {
 			all[got] = true
 		})
 	}
+}
+
+// TestRequestOf: who knows what will be asked says so, and a prompt that panics
+// is no reason to end a test.
+func TestRequestOf(t *testing.T) {
+	item := dataset.Item{ID: "a", Input: "why?"}
+	prompt := func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) }
+	model := &llmtest.Model{}
+	asks := run.Ask(model, prompt)
+	req, ok := run.RequestOf(asks, item)
+	require.True(t, ok)
+	assert.Equal(t, prompt(item), req)
+	_, ok = run.RequestOf(run.Escalate(asks, asks, 2), item)
+	assert.True(t, ok, "of the first attempt")
+	function := run.StrategyFunc(func(context.Context, dataset.Item, run.Attempt) (llm.Response, error) { return llm.Response{}, nil })
+	_, ok = run.RequestOf(function, item)
+	assert.False(t, ok)
+	_, ok = run.RequestOf(run.Escalate(function, asks, 2), item)
+	assert.False(t, ok)
+	_, ok = run.RequestOf(run.Ask(model, func(dataset.Item) llm.Request { panic("no template") }), item)
+	assert.False(t, ok)
+	_, ok = run.RequestOf(run.Ask(model, func(dataset.Item) llm.Request { runtime.Goexit(); return llm.Request{} }), item)
+	assert.False(t, ok)
 }

@@ -78,6 +78,14 @@ func (c Choice) check() string {
 	return ""
 }
 
+// meaning explains the word: Means, or its mark in words.
+func (c Choice) meaning() string {
+	if c.Means != "" {
+		return c.Means
+	}
+	return "the answer is " + string(c.Mark)
+}
+
 // isWord reports what wrapping cannot change: printable ASCII from a letter or
 // digit to another.
 func isWord(w string) bool {

@@ -13,8 +13,10 @@ import (
 const marker = "GRADE"
 
 // markerLine is a line with the marker at its start: emphasis, list marks and a
-// few words that lead up to it are allowed. A quoted line (>) is no such line.
-var markerLine = regexp.MustCompile("(?i)^[ \\t*_#+•`-]*(?:(?:my|the|final|overall|so|therefore|thus|hence)\\b[ ,*_]*)*" +
+// few words that lead up to it are allowed. A quoted line (>) is no such line,
+// and "the answer: GRADE: C" is a quotation.
+var markerLine = regexp.MustCompile("(?i)^[ \\t*_#+•`-]*(?:\\d{1,2}[.)][ \\t*_`]*)?" +
+	"(?:(?:my|the|final|overall|so|therefore|thus|hence|in conclusion|conclusion|verdict|decision|judge?ment|assessment|evaluation)\\b[ ,:*_]*)*" +
 	marker + "[ \\t*_`]*[:：](.*)$")
 
 // A line is a line of a reply that states a verdict, or tries to.
@@ -65,6 +67,9 @@ func matchMarker(s string) []string {
 	if !strings.ContainsAny(s, ":：") || !strings.Contains(lowerASCII(s), "grade") {
 		return nil
 	}
+	if s[0] == '$' || s[0] == '\\' { // LaTeX around the whole line
+		s = unwrap(s)
+	}
 	return markerLine.FindStringSubmatch(s)
 }
 
@@ -93,6 +98,8 @@ func (m menu) stateInWords(text, candidate string) (statement, *fault) {
 		return statement{}, faultf(ReasonOffMenu, "the judge's verdict "+quote(l.value)+" is not "+m.words())
 	case l.fenced && outsideFences(text) != "":
 		return statement{}, faultf(ReasonNoVerdict, "the judge's line "+quote(l.text)+" stands in a code block: it may be a quotation")
+	case announcesQuotation(l.before):
+		return statement{}, faultf(ReasonNoVerdict, "the judge's line "+quote(l.text)+" is announced as a quotation: "+quote(l.before))
 	}
 	if m[l.choice].Mark == grade.Correct {
 		for _, earlier := range lines {
@@ -105,6 +112,9 @@ func (m menu) stateInWords(text, candidate string) (statement, *fault) {
 		}
 	}
 	said := text[:max(0, strings.LastIndex(text, l.text))]
+	if other := m.contrary(said, l.choice); other != "" {
+		return statement{}, faultf(ReasonAmbiguous, "the judge says "+quote(other)+" and then "+quote(l.text))
+	}
 	return statement{choice: l.choice, how: "line " + quote(l.text), said: strings.TrimSpace(said)}, nil
 }
 
@@ -133,52 +143,4 @@ func outsideFences(text string) string {
 		}
 	}
 	return b.String()
-}
-
-// word returns the choice that a value names and nothing else: the word alone,
-// wrapped as models wrap words, or two spellings of one choice.
-func (m menu) word(value string) (int, bool) {
-	s := unwrap(value)
-	if i, ok := m.find(s); ok {
-		return i, true
-	}
-	for _, sep := range []string{"(", " - ", " – ", " — ", ": ", ", "} {
-		head, tail, ok := strings.Cut(s, sep)
-		if !ok {
-			continue
-		}
-		i, first := m.find(unwrap(head))
-		k, second := m.find(unwrap(tail))
-		return i, first && second && i == k
-	}
-	return -1, false
-}
-
-// unwrap drops emphasis, quotation marks, brackets and final punctuation around
-// a word.
-func unwrap(s string) string {
-	return strings.TrimRight(strings.Trim(strings.TrimRight(strings.Trim(s, " *_`"), " .!;,"), " *_`\"'“”‘’«»[](){}<>"), " .!;,*_`")
-}
-
-// phrase is a whole reply that names a verdict in a sentence.
-var phrase = regexp.MustCompile(`^(?i:(?:this|it|that|the answer|the response|my (?:grade|verdict)|the (?:grade|verdict)) is|it's|that's|i (?:choose|pick|say)|verdict is)(?i: an?)? ([^ ].*)$`)
-
-// whole returns the choice that the whole reply names. In a sentence a single
-// letter must be written as it was offered: "this is a" names no A.
-func (m menu) whole(text string) (int, bool) {
-	const most = 200
-	s := strings.TrimSpace(unfenced(text))
-	if len(s) > most || strings.Contains(s, "\n") {
-		return -1, false
-	}
-	if i, ok := m.word(s); ok {
-		return i, true
-	}
-	x := phrase.FindStringSubmatch(strings.Trim(s, "*_` "))
-	if x == nil {
-		return -1, false
-	}
-	w := unwrap(x[1])
-	i, ok := m.find(w)
-	return i, ok && (len(w) > 1 || w == m[i].Word)
 }

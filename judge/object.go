@@ -20,20 +20,6 @@ type object struct {
 	statement
 }
 
-// A field is one field of an object, as it stood.
-type field struct {
-	name  string // in lower case
-	value jsontext.Value
-}
-
-// What a field may say. Names are compared whatever their case.
-var (
-	wordFields  = map[string]bool{"verdict": true, "grade": true, "decision": true, "judgement": true, "judgment": true, "choice": true}
-	passFields  = map[string]bool{"pass": true, "passed": true, "correct": true, "is_correct": true}
-	scoreFields = map[string]bool{"score": true}
-	whyFields   = map[string]bool{"reasoning": true, "reason": true, "explanation": true, "rationale": true}
-)
-
 // half is the score from which a verdict of two words passes.
 const half = 0.5
 
@@ -131,50 +117,20 @@ func unfenced(s string) string {
 	return strings.TrimSpace(strings.TrimRight(strings.TrimSpace(s), "`"))
 }
 
-// fieldsOf returns the fields of a well-formed object, duplicates included.
-func fieldsOf(text string) []field {
-	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true))
-	if _, err := dec.ReadToken(); err != nil {
-		return nil
-	}
-	var fields []field
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil
-		}
-		key := strings.ToLower(name.String())
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil
-		}
-		fields = append(fields, field{key, value.Clone()})
-	}
-	return fields
-}
-
-func (f field) text() string {
-	b, err := jsontext.AppendUnquote(nil, f.value)
-	if f.value.Kind() != '"' || err != nil {
-		return string(f.value)
-	}
-	return string(b)
-}
-
 // object reads the verdict of one object; ok is false if it has no field for
 // one. All fields that say something must say the same.
 func (m menu) object(text string, s span) (o object, ok bool) {
 	o = object{start: s.start, end: s.end, text: text[s.start:s.end]}
 	seen := map[string]bool{}
 	var names []string
-	word, marks := -1, map[grade.Mark]bool{}
-	score := -1.0
+	t := tally{word: -1, marks: map[grade.Mark]bool{}, score: -1}
 	for _, f := range fieldsOf(o.text) {
+		key := keyOf(f.name)
 		switch {
-		case whyFields[f.name] && f.value.Kind() == '"' && o.said == "":
+		case whyFields[key] && f.value.Kind() == '"' && o.said == "":
 			o.said = f.text()
 			continue
-		case !wordFields[f.name] && !(m.decides() && (passFields[f.name] || scoreFields[f.name])):
+		case !m.speaks(key) || softFields[key] && !m.soft(f, &t):
 			continue
 		case seen[f.name]:
 			o.no = faultf(grade.ReasonDuplicateKey, "the key "+quote(f.name)+" stands twice in the judge's JSON")
@@ -182,63 +138,77 @@ func (m menu) object(text string, s span) (o object, ok bool) {
 		}
 		seen[f.name] = true
 		names = append(names, quote(f.name))
-		mark, no := m.field(f, &word, &score)
-		if no != nil {
-			o.no = no
-			continue // a key that stands twice is the worse fault
-		}
-		if mark != "" {
-			marks[mark] = true
+		if no := m.field(f, key, &t); no != nil {
+			o.no = no // and on: a key that stands twice is the worse fault
 		}
 	}
 	if len(names) == 0 || o.no != nil {
 		return o, len(names) > 0
 	}
 	o.how = "JSON field " + strings.Join(names, ", ")
-	o.decide(m, word, score, marks)
+	o.decide(m, t)
+	if o.no == nil && m[o.choice].Mark == grade.Correct {
+		o.no = m.doubted(o, t)
+	}
 	return o, true
 }
 
-// field reads one field for a verdict: its word or score is noted, its mark, if
-// it has one by itself, returned.
-func (m menu) field(f field, word *int, score *float64) (grade.Mark, *fault) {
-	offMenu := func(want string) *fault {
-		return faultf(ReasonOffMenu, "the judge's field "+quote(f.name)+" is "+quote(f.text())+", not "+want)
+// doubted returns a fault if a verdict that passes holds another one.
+func (m menu) doubted(o object, t tally) *fault {
+	other := t.deny
+	if other == "" {
+		other = m.contrary(o.said, o.choice)
 	}
-	switch {
-	case wordFields[f.name]:
-		i, ok := -1, false
-		if f.value.Kind() == '"' {
-			i, ok = m.word(f.text())
-		}
-		if !ok {
-			return "", offMenu(m.words())
-		}
-		if *word >= 0 && *word != i && m[i].Mark == m[*word].Mark {
-			return "", faultf(ReasonAmbiguous, "two fields of the judge's JSON name different verdicts")
-		}
-		*word = i
-		return m[i].Mark, nil
-	case passFields[f.name]:
-		switch lowerASCII(f.text()) {
-		case "true":
-			return grade.Correct, nil
-		case "false":
-			return grade.Incorrect, nil
-		}
-		return "", offMenu("true or false")
+	if other == "" {
+		other = m.inner(o.text, o.choice)
 	}
-	x, err := strconv.ParseFloat(string(f.value), 64)
-	if f.value.Kind() != '0' || err != nil || x < 0 || x > 1 {
-		return "", offMenu("a number of 0..1")
+	if other == "" {
+		return nil
 	}
-	*score = x
-	return "", nil
+	return faultf(ReasonAmbiguous, "the judge's JSON says "+quote(m[o.choice].Word)+" and "+quote(other))
+}
+
+// inner returns a field of an object within an object, at any depth, that says
+// something else than choice i; "" if none does.
+func (m menu) inner(text string, i int) string {
+	dec := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true))
+	name := ""
+	for {
+		tok, err := dec.ReadToken()
+		if err != nil {
+			return ""
+		}
+		kind, n := dec.StackIndex(dec.StackDepth())
+		if kind == '{' && n%2 == 1 && tok.Kind() == '"' {
+			name = strings.ToLower(tok.String())
+			continue
+		}
+		if dec.StackDepth() < 2 || kind != '{' || !m.speaks(keyOf(name)) {
+			continue
+		}
+		t, key, f := tally{word: -1, marks: map[grade.Mark]bool{}, score: -1}, keyOf(name), field{name: name}
+		switch tok.Kind() {
+		case '"':
+			f.value, err = jsontext.AppendQuote(nil, tok.String())
+		case 't', 'f', '0':
+			f.value = jsontext.Value(tok.String())
+		default:
+			continue
+		}
+		if err != nil || softFields[key] && !m.soft(f, &t) && t.deny == "" || scoreFields[key] {
+			continue
+		}
+		no := m.field(f, key, &t)
+		if t.deny != "" || no == nil && (t.marks[grade.Incorrect] || t.marks[grade.Ungraded] || t.word >= 0 && t.word != i) {
+			return name + ": " + f.text()
+		}
+	}
 }
 
 // decide settles on a choice. A score of its own accord decides where nothing
 // else does; beside a word or a pass it must not contradict it.
-func (o *object) decide(m menu, word int, score float64, marks map[grade.Mark]bool) {
+func (o *object) decide(m menu, t tally) {
+	word, score, marks := t.word, t.score, t.marks
 	if score >= 0 {
 		switch i := m.scored(score); {
 		case i >= 0:
@@ -272,20 +242,37 @@ func (o *object) decide(m menu, word int, score float64, marks map[grade.Mark]bo
 	}
 }
 
-// withoutQuotes drops what stands word for word in the candidate, unless the
-// reply is nothing else: the judge quotes it. Only verdicts that pass, and those
-// that are none, are dropped. Failing ones stay: to drop them would let an
-// answer hide the judge's own.
+// withoutQuotes drops what stands word for word in the candidate, white space
+// aside, unless the reply is nothing else: the judge quotes it. A whole reply is
+// a quotation too if even the reasons in it are the candidate's. Only verdicts
+// that pass, and those that are none, are dropped. Failing ones stay: to drop
+// them would let an answer hide the judge's own.
 func withoutQuotes(text, candidate string, objects []object, m menu) []object {
-	if candidate == "" || len(objects) == 0 || isObject(unfenced(text)) {
+	if candidate == "" || len(objects) == 0 {
 		return objects
 	}
+	candidate = squeeze(candidate)
+	alone := isObject(unfenced(text))
 	kept := objects[:0:0]
 	for _, o := range objects {
-		if (o.no != nil || m[o.choice].Mark == grade.Correct) && strings.Contains(candidate, o.text) {
+		if (o.no != nil || m[o.choice].Mark == grade.Correct) && (!alone || len(o.said) >= minCopied) && strings.Contains(candidate, squeeze(o.text)) {
 			continue
 		}
 		kept = append(kept, o)
 	}
 	return kept
+}
+
+// minCopied is how many bytes of reasons a judge does not write by chance as
+// they stand in the candidate.
+const minCopied = 8
+
+// squeeze drops white space.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == ' ' || r == '\n' || r == '\t' {
+			return -1
+		}
+		return r
+	}, s)
 }

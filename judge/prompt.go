@@ -83,11 +83,7 @@ func references(item dataset.Item) []string {
 func (m menu) list() string {
 	lines := make([]string, len(m))
 	for i, c := range m {
-		means := c.Means
-		if means == "" {
-			means = "the answer is " + string(c.Mark)
-		}
-		lines[i] = c.Word + ": " + means
+		lines[i] = c.Word + ": " + c.meaning()
 	}
 	return strings.Join(lines, "\n")
 }

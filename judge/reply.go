@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 
@@ -34,24 +35,33 @@ type Reading struct {
 //
 // A verdict may stand in one of three places:
 //
-//   - In a JSON object, alone, in a code fence or in prose. Its fields are
-//     verdict (also grade, decision, judgement, judgment, choice) with an
-//     offered word, pass (also passed, correct, is_correct) with true or false,
-//     and score with a number of 0..1. Whichever are there must agree: else the
-//     reply contradicts itself, and is incorrect. A score passes from 0.5 on, if
-//     a pass stands beside it or it is above 0.5; where partial credit is
+//   - In a JSON object, alone, in a code fence or beside prose. Its fields are
+//     verdict (also grade, decision, judgement, judgment, choice, and result,
+//     label and outcome if they hold an offered word) with an offered word, true
+//     or false; pass (also passed, correct, is_correct) and fail (failed,
+//     incorrect, is_incorrect) with true or false; and score with a number of
+//     0..1. Case, blanks, hyphens and underscores in their names, and "final" or
+//     "overall" before them, do not matter. Whichever are there must agree: else
+//     the reply contradicts itself, and is incorrect. A score passes from 0.5 on,
+//     if a pass stands beside it or it is above 0.5; where partial credit is
 //     offered it must be a choice's own. Objects that differ, a key that stands
-//     twice, and JSON that is cut or malformed are no verdict.
+//     twice, and JSON that is cut or malformed are no verdict. Nor is an object
+//     in the middle of a sentence, one that is announced as somebody else's, or
+//     one that what follows takes back.
 //   - In the last line that is not empty, as GRADE: and an offered word.
-//     Emphasis, blanks, brackets, quotation marks around the word and a final
-//     full stop are allowed, and a second spelling of the same choice behind it:
-//     "GRADE: C (correct)". The last marker counts. But where an earlier line
-//     says otherwise the reply does not pass: it is ungraded.
-//   - As the whole reply: "C", "INCORRECT.", "This is a C".
+//     Emphasis, list marks, LaTeX, blanks, brackets and quotation marks around
+//     the word and a final full stop are allowed, and behind it a second spelling
+//     of the same choice or what it means: "GRADE: C (correct)". The last marker
+//     counts. But where something before it says otherwise, as a marker or as
+//     "verdict: incorrect", the reply does not pass: it is ungraded. So is a line
+//     that is announced as a quotation: "The answer says:".
+//   - As the whole reply: "C", "INCORRECT.", "This is a C". "The answer is C" is
+//     none: it may be the judge's own answer to a question with choices.
 //
 // Everything else is [grade.Ungraded]: "GRADE: CI", "GRID: C", "not correct",
 // words of other languages, a marker in the middle of a line, a quotation.
 // What stands in <think> blocks does not count; if one never ends, nothing does.
+// A token that ends a turn, such as <|im_end|>, is dropped from the end.
 //
 // The verdict's Answer is the word that was offered, its Calls are empty.
 func ParseReply(reply string, offered ...Choice) (grade.Verdict, Reading) {
@@ -108,7 +118,7 @@ func (m menu) read(resp llm.Response, candidate string) Reading {
 	text, no := wholeText(resp)
 	var st statement
 	if no == nil {
-		st, no = m.state(text, clean(candidate))
+		st, no = m.state(text, asShown(candidate))
 	}
 	if no != nil {
 		return Reading{Reason: no.reason, Why: no.why, Reply: resp.Text}
@@ -118,6 +128,16 @@ func (m menu) read(resp llm.Response, candidate string) Reading {
 		r.Reason = ReasonContradictory
 	}
 	return r
+}
+
+// asShown returns what a reply may hold of a candidate: its text, and what a
+// judge was shown of it where that differs.
+func asShown(candidate string) string {
+	text := clean(candidate)
+	if shown := neutral(visible(candidate)); shown != candidate {
+		text += "\n\n" + clean(shown)
+	}
+	return text
 }
 
 // wholeText returns the text of a reply in which a verdict may stand: a
@@ -134,7 +154,7 @@ func wholeText(resp llm.Response) (string, *fault) {
 	case len(resp.ToolCalls) > 0 || resp.Finish == llm.FinishToolCalls:
 		return "", faultf(ReasonNoVerdict, "the judge called a tool, and none was offered")
 	}
-	text := clean(resp.Text)
+	text := withoutStops(clean(resp.Text))
 	if strings.TrimSpace(text) == "" {
 		return "", faultf(ReasonEmpty, "the judge's reply is empty")
 	}
@@ -146,6 +166,16 @@ func wholeText(resp llm.Response) (string, *fault) {
 		return "", faultf(ReasonIncomplete, "the judge's reply never left its reasoning")
 	}
 	return rest, nil
+}
+
+// stops are the tokens that end a turn, which some servers let through.
+var stops = regexp.MustCompile(`(?:\s|<\|[a-z_]{1,20}\|>|</s>|<eos>|<end_of_turn>)+$`)
+
+// withoutStops drops them from the end of a reply.
+func withoutStops(s string) string {
+	const most = 400 // keeps the search away from what is no end
+	at := max(0, len(s)-most)
+	return s[:at] + stops.ReplaceAllString(s[at:], "")
 }
 
 // clean drops what cannot be seen and makes every blank a space, so that
@@ -197,12 +227,19 @@ func (m menu) state(text, candidate string) (statement, *fault) {
 	first := objects[0]
 	var rest strings.Builder
 	at := 0
-	for _, o := range objects {
+	for i, o := range objects {
 		if o.no != nil {
 			return statement{}, o.no
 		}
 		if o.choice != first.choice {
 			return statement{}, faultf(ReasonAmbiguous, "the reply holds JSON objects with different verdicts: "+quote(first.text)+" and "+quote(o.text))
+		}
+		next := len(text)
+		if i+1 < len(objects) {
+			next = objects[i+1].start
+		}
+		if said := beside(text[at:o.start], text[o.end:next], m[o.choice].Mark == grade.Correct); said != "" {
+			return statement{}, faultf(ReasonAmbiguous, "the judge's "+quote(o.text)+" may be no verdict of its own: beside it stands "+quote(strings.TrimSpace(said)))
 		}
 		rest.WriteString(text[at:o.start] + "{}")
 		at = o.end
@@ -226,6 +263,9 @@ func (m menu) against(o object, rest, candidate string) *fault {
 		default:
 			return faultf(ReasonAmbiguous, "the reply holds "+quote(o.text)+" and "+quote(l.text))
 		}
+	}
+	if other := m.contrary(rest, o.choice); other != "" {
+		return faultf(ReasonAmbiguous, "the reply holds "+quote(o.text)+" and "+quote(other))
 	}
 	return nil
 }

@@ -337,6 +337,13 @@ func TestParseReplyIsLinear(t *testing.T) {
 		"no newline":  strings.Repeat("GRADE: ", n),
 		"fences":      strings.Repeat("```\n", n),
 		"tags":        strings.Repeat("<think>", n),
+		"claims":      strings.Repeat("verdict: ", n) + `{"pass":true}`,
+		"claims 2":    strings.Repeat("verdict: x,\n", n) + "GRADE: C",
+		"announced":   strings.Repeat("it says ", n) + ":\nGRADE: C",
+		"inner":       `{"pass":true,"a":` + strings.Repeat(`{"pass":true,"a":`, n/10) + "1" + strings.Repeat("}", n/10) + "}",
+		"behind":      `{"pass":true}` + strings.Repeat("\nit is so", n/5),
+		"stops":       "GRADE: C" + strings.Repeat("<|im_end|>", n),
+		"wrapped":     "GRADE: " + strings.Repeat("(", n) + "C" + strings.Repeat(")", n),
 		"zero widths": strings.Repeat("\u200b", n),
 	} {
 		t.Run(name, func(t *testing.T) {

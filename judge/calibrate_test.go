@@ -215,7 +215,7 @@ type simulatedJudge struct {
 // then judges runs. The corrected accuracy's interval covers the truth at its
 // level, within three standard errors of the simulation. With few labels, or
 // where the truth is near 1 and the interval is cut, it may do so more often. What
-// was found is in the doc of Calibration.Correct. EVALS_LONG simulates 20 times as much.
+// was found is in the doc of Calibration.Correct. EVALS_STAT_LONG simulates 20 times as much.
 func TestCorrectCoverage(t *testing.T) {
 	const (
 		level = 0.95
@@ -223,7 +223,7 @@ func TestCorrectCoverage(t *testing.T) {
 	)
 	rows := []simulatedJudge{{0.9, 0.8, 60}, {0.75, 0.7, 60}}
 	sims := 1000
-	if os.Getenv("EVALS_LONG") != "" {
+	if os.Getenv("EVALS_STAT_LONG") != "" {
 		rows = []simulatedJudge{{0.9, 0.8, 100}, {0.97, 0.9, 100}, {0.75, 0.7, 100}, {0.9, 0.8, 20}}
 		sims = 20_000
 	}

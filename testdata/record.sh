@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Records testdata/gsm8k_sample.cassette.jsonl.gz again: serves a small open
-# model on this machine and asks it every problem of the sample.
+# model on this machine and asks it every problem of the sample. Then it has the
+# same model judge answers to them: evaltest/testdata/small_judge*.jsonl.gz.
 # Needs Go, Python 3 with venv, and a C++ compiler; takes some minutes to
 # build the server and, on two cores, about ten to answer.
 set -euo pipefail
@@ -27,3 +28,4 @@ until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do
 done
 
 EVALTEST_CASSETTE=record EVALTEST_PARALLEL=2 go test -count=1 -timeout 60m -v -run '^TestGSM8K$' .
+EVALS_RECORD_JUDGE=1 go test -count=1 -timeout 60m -v -run '^TestSmallJudge$' ./evaltest

@@ -51,7 +51,7 @@ func TestGates(t *testing.T) {
 		{name: "mismatch-warn", reason: "compared with a loud note", scenario: "based", was: []string{"DAY_MODEL=m1"}, args: []string{"-test.v"}, env: []string{"DAY_MODEL=m2", "EVALTEST_ON_MISMATCH=warn"}},
 		{name: "baseline-narrowed", reason: "a part is not compared", scenario: "based", was: []string{}, args: []string{"-test.run=^TestChild$/^italy$", "-test.v"}},
 		{name: "baseline-limited", reason: "nor is the start of the dataset", scenario: "based", was: []string{}, args: []string{"-evaltest.limit=3", "-test.v"}},
-		{name: "groups", reason: "groups and latencies", scenario: "gates", env: []string{"DAY_WRONG=spain,peru,n004,n006,n008"}, code: 1},
+		{name: "groups", reason: "each group for itself", scenario: "gates", env: []string{"EVALTEST_MAX_LATENCY=none", "DAY_WRONG=spain,peru,n004,n006,n008"}, code: 1},
 		{name: "curtailed", reason: "half of the answers decide", scenario: "curtailed", args: []string{"-test.v"}},
 		{name: "curtailed-failed", reason: "and a hundred wrong ones too", scenario: "curtailed", env: []string{"DAY_WRONG=n004-n199"}, code: 1},
 		{name: "plan", reason: "calls nobody, from the baseline's usage", scenario: "based", was: []string{"DAY_WRONG=spain"}, args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_MAX_COST=0.5", "EVALTEST_CONFIRM=3"}},
@@ -291,10 +291,23 @@ func TestCurtailedGoesOn(t *testing.T) {
 	assert.True(t, rest.journal().End.Complete)
 }
 
-// TestFailNotEnough: a dataset that shows nothing fails only if that was asked for.
-func TestFailNotEnough(t *testing.T) {
-	for value, code := range map[string]int{"0": 0, "1": 1} {
-		c := newChild(t, "gates").with("EVALTEST_FAIL_NOT_ENOUGH", value).with("EVALTEST_MAX_LATENCY", "p99.9=1m").run()
-		assert.Equal(t, code, c.code, c.text())
+// TestLatencyGate: what models took is held against the limit, and a limit for
+// too few answers is not decided on, unless that is to fail.
+func TestLatencyGate(t *testing.T) {
+	for _, row := range []struct {
+		name, limits, fail, want string
+		code                     int
+	}{
+		{"kept", "p90=1m", "0", "gate passed MaxLatency: p90 ", 0},
+		{"broken", "p90=1ns", "0", "gate FAILED MaxLatency: p90 ", 1},
+		{"several", "p50=1m,p90=1ns", "0", "gate FAILED MaxLatency: p90 ", 1},
+		{"too few", "p99.9=1m", "0", "gate not enough data for MaxLatency: p99.9 may be at most 1m0s", 0},
+		{"too few to pass", "p99.9=1m", "1", "gate FAILED MaxLatency: not enough data: p99.9 may be at most 1m0s", 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			c := newChild(t, "gates", "-test.v").with("EVALTEST_FAIL_NOT_ENOUGH", row.fail).with("EVALTEST_MAX_LATENCY", row.limits).run()
+			assert.Equal(t, row.code, c.code)
+			assert.Contains(t, strings.Join(strings.Fields(c.out.String()), " "), row.want)
+		})
 	}
 }

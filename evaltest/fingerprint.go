@@ -17,13 +17,20 @@ import (
 	"github.com/goevals/evals/evaltest/run"
 )
 
+// fieldItems is the fingerprint's field of what is asked and wanted. Only runs
+// that are compared have it: to hash every item takes time in which others ask.
+const fieldItems = "items"
+
 // fieldModel is the fingerprint's field that only the answers tell.
 const fieldModel = "model"
 
 // fingerprintOf is what of a run's fingerprint has no field of its own in the
 // journal's header.
 func fingerprintOf(s *settings, ds *dataset.Dataset, strategy run.Strategy) map[string]string {
-	f := map[string]string{"evals": toolVersion(), "items": hashItems(ds)}
+	f := map[string]string{"evals": toolVersion()}
+	if s.baseline != "" { // else the dataset's hash does
+		f[fieldItems] = hashItems(ds)
+	}
 	if s.judgeIncorrect {
 		f["judging of incorrect answers"] = "on"
 	}
@@ -127,7 +134,9 @@ func wholeFingerprint(h result.Header, late map[string]string) map[string]string
 	f := gate.FingerprintOf(h)
 	// The same items in another order, or in a file that is packed otherwise, are
 	// the same ones; and the file's hash knows nothing of corrected labels.
-	delete(f, "dataset")
+	if f[fieldItems] != "" {
+		delete(f, "dataset")
+	}
 	maps.Copy(f, late)
 	return f
 }

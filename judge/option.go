@@ -100,7 +100,8 @@ func Reasks(n int) Option {
 
 // MaxCandidate is how many bytes of an answer the judge is shown; default
 // [DefaultMaxCandidate], at least 256. The middle of a longer one is left out:
-// a mark says how many bytes, and the judge is told.
+// a mark says how many bytes, and the judge is told. Characters that cannot be
+// seen count as they are spelled out; the dots in imitated delimiters do not.
 func MaxCandidate(bytes int) Option {
 	if bytes < minCandidate {
 		panic(fmt.Sprintf("judge.MaxCandidate(%d): give at least %d bytes", bytes, minCandidate))

@@ -16,6 +16,7 @@ type ledger struct {
 	cost     decimal.Decimal
 	unpriced int // calls whose cost is unknown
 	replayed int // calls answered from a recording
+	missed   int // calls of which a strict replay has no recording
 	model    time.Duration
 	trouble  string // what went wrong with Config.Price; "" for nothing
 }
@@ -27,6 +28,7 @@ func (l *ledger) add(m ledger) {
 	}
 	l.unpriced += m.unpriced
 	l.replayed += m.replayed
+	l.missed += m.missed
 	l.model += m.model
 	if l.trouble == "" {
 		l.trouble = m.trouble
@@ -51,8 +53,10 @@ func (l *ledger) atLeast() string {
 	return l.cost.String()
 }
 
-// recorded reports whether every call came from a recording, if there were any.
-func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed == l.usage.Calls }
+// recorded reports whether every call that was answered came from a recording,
+// if there were any. A call of which a strict replay has none reached nobody: a
+// judge asks so for a form that the provider had refused.
+func (l *ledger) recorded() bool { return l.replayed > 0 && l.replayed+l.missed == l.usage.Calls }
 
 // A pricer is a [Config.Price].
 type pricer func(llm.Response) (usd string, ok bool)
@@ -103,6 +107,8 @@ func book(price pricer, calls ...llm.Call) ledger {
 		l.model += resp.Timing.Total
 		if resp.Replayed {
 			l.replayed++
+		} else if llm.KindOf(k.Err) == llm.KindMiss {
+			l.missed++
 		}
 		if !resp.Usage.Known && resp.CostUSD == "" && call.CostsNothing(k.Err) {
 			l.usage.Calls++ // and cost nothing

@@ -21,7 +21,8 @@ type Store interface {
 
 // Dir returns a [Store] of files in a folder, which is made when the first
 // verdict is kept. A process may be killed at any time: a file is there whole or
-// not at all. Several processes may share the folder. It panics if path is
+// not at all, and one called .new-… may be left, which nobody reads and anybody
+// may delete. Several processes may share the folder. It panics if path is
 // empty.
 func Dir(path string) Store {
 	if path == "" {

@@ -80,6 +80,7 @@ func (p *program) stat(old, now, dir string, o gate.CompareOptions, items int, f
 			fmt.Fprintf(&out, "warning  %s: %s\n", label, report.Escape(w, 0))
 		}
 	}
+	sameItems(runs[0].Header.Fingerprint, runs[1].Header.Fingerprint)
 	c, err := gate.Compare(runs[0], runs[1], o)
 	if err != nil {
 		return fmt.Errorf("stat: %w", err)
@@ -127,6 +128,19 @@ func outcomes(list []result.Outcome) string {
 	return strings.Join(texts, "/")
 }
 
+// sameItems leaves one of the two hashes that say which items a run was over: the
+// items' own, which a baseline has, and a run that is held against one; else that
+// of the dataset's file.
+func sameItems(old, now map[string]string) {
+	for _, pair := range [][2]string{{"items", "dataset"}, {"dataset", "items"}} {
+		if old[pair[0]] != "" && now[pair[0]] != "" {
+			delete(old, pair[1])
+			delete(now, pair[1])
+			return
+		}
+	}
+}
+
 // readRun reads a journal or a baseline.
 func readRun(path string) (run *gate.Baseline, warnings []string, err error) {
 	if isBaseline(path) {
@@ -157,7 +171,9 @@ func readRun(path string) (run *gate.Baseline, warnings []string, err error) {
 	for i := range j.Records {
 		r.Add(&j.Records[i])
 	}
-	run, err = r.Baseline(gate.BaselineHeader{Fingerprint: gate.FingerprintOf(j.Header), Samples: max(1, j.Header.Samples)})
+	h := j.Header
+	h.Fingerprint = j.Fingerprint() // with the model, which the end tells
+	run, err = r.Baseline(gate.BaselineHeader{Fingerprint: gate.FingerprintOf(h), Samples: max(1, j.Header.Samples)})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}

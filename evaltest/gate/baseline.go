@@ -72,6 +72,16 @@ const MaxSamples = 1000
 // Correct is how many of the item's samples are correct.
 func (it *BaselineItem) Correct() int { return count(it.Outcomes, result.Correct) }
 
+// first is the item with its first k samples only, which are not copied.
+func (it *BaselineItem) first(k int) *BaselineItem {
+	few := *it
+	few.Outcomes = it.Outcomes[:k]
+	if it.Scores != nil {
+		few.Scores = it.Scores[:k]
+	}
+	return &few
+}
+
 // majority reports whether more than half of the samples are correct.
 func (it *BaselineItem) majority() bool { return 2*it.Correct() > len(it.Outcomes) }
 

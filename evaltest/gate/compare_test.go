@@ -71,7 +71,7 @@ func TestCompare(t *testing.T) {
 		{"5 fixed", "the mirror image of 5 broke", times(5, "i") + times(15, "c"), times(20, "c"), gate.CompareOptions{}, gate.Improved, 1 - 1.0/64, "improved"},
 		{"3 items", "not even the loss of all is significant", "c c c", "i i i", gate.CompareOptions{}, gate.NotEnough, 1.0 / 16, "3 items had one, and it takes 4"},
 		{"nothing was correct", "nothing can break", times(30, "i"), times(30, "i"), gate.CompareOptions{}, gate.NotEnough, 1, "0 items had one"},
-		{"no pairs", "all ids changed", "c c - -", "- - c c", gate.CompareOptions{}, gate.NotEnough, 1, "no item is in both runs"},
+		{"no pairs", "all ids changed", "c c - -", "- - c c", gate.CompareOptions{}, gate.NotEnough, 1, "no item is in both runs: if only the ids changed, put them back, else accept a run as the new baseline"},
 		{"an outage", "200 errors are no regression", times(300, "c"), times(200, "e") + times(100, "c"), gate.CompareOptions{}, gate.NotEnough, -1, "an outage is no regression"},
 		{"an outage and a drop", "the drop shows without the errors", times(300, "c"), times(200, "e") + times(50, "i") + times(50, "c"), gate.CompareOptions{}, gate.Regressed, -1, "200 items errored or ungraded"},
 		{"an outage then", "answers after an outage are no improvement", times(200, "e") + times(100, "c"), times(300, "c"), gate.CompareOptions{}, gate.NoEvidence, -1, ""},
@@ -82,7 +82,15 @@ func TestCompare(t *testing.T) {
 		{"one group by item", "groups that are kinds of items", times(20, "c@a") + times(20, "c@b"), times(20, "i@a") + times(20, "c@b"), gate.CompareOptions{ByItem: true}, gate.Regressed, -1, ""},
 		{"each group", "a drop in one that a rise in others hides", times(20, "c@a") + times(20, "i@b"), times(20, "i@a") + times(20, "c@b"), gate.CompareOptions{ByItem: true, EachGroup: true}, gate.Regressed, -1, `group "a" fell: 20 broke and 0 fixed of 20`},
 		{"samples", "half a drop in each of 5 items", times(20, "c/c"), times(5, "c/i") + times(15, "c/c"), gate.CompareOptions{}, gate.Regressed, 1.0 / 64, "sign-flip test over items"},
-		{"more samples now", "shares, not counts", times(20, "c"), times(5, "c/i/i") + times(15, "c/c/c"), gate.CompareOptions{}, gate.Regressed, 1.0 / 64, "5 broke"},
+		{"more samples now", "as many of each: else one that is rarely wrong looks like a drop", times(20, "c"), times(8, "c/i/i") + times(12, "c/c/c"), gate.CompareOptions{}, gate.NoEvidence, 1, "the first sample of each item compared: the baseline has 1, this run 3"},
+		{"fewer samples now", "the first two", times(20, "c/c/i"), times(5, "c/i") + times(15, "c/c"), gate.CompareOptions{}, gate.Regressed, 1.0 / 64, "the first 2 samples of each item compared: the baseline has 3, this run 2"},
+		{"a sample beyond those compared", "never ran, and is not looked at", times(20, "c"), times(20, "c/n"), gate.CompareOptions{}, gate.NoEvidence, 1, "over 20 items"},
+		{"an outage of the baseline", "40 answers that it never had do not make up for 20 broken items", times(40, "e") + times(100, "c"), times(40, "c") + times(20, "i") + times(80, "c"), gate.CompareOptions{}, gate.Regressed, -1, "accuracy 100.0% before, 80.0% now"},
+		{"ungraded in the baseline", "nothing to compare with", times(10, "u") + times(30, "c"), times(40, "c"), gate.CompareOptions{}, gate.NoEvidence, 1, "10 items not compared: errored or ungraded in the baseline"},
+		{"an outage is no noise", "what shows is as without it", times(100, "c"), times(40, "e") + times(60, "c"), gate.CompareOptions{}, gate.NotEnough, -1, "these items show a drop of 9.0 points or more"},
+		{"nearly all", "not 100.0% of less than all", times(9999, "c") + "i", times(9999, "c") + "i", gate.CompareOptions{}, gate.NoEvidence, 1, "accuracy 99.99% before, 99.99% now"},
+		{"never ran", "the ids are the same", times(20, "c"), times(20, "n"), gate.CompareOptions{}, gate.NotEnough, 1, "no item of the baseline ran"},
+		{"other groups", "told, as the test depends on them", times(20, "c@a"), times(20, "c@b"), gate.CompareOptions{}, gate.NotEnough, 1, "20 items in another group than in the baseline"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c, err := gate.Compare(from(t, tt.old), from(t, tt.now), tt.o)

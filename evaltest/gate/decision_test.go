@@ -186,3 +186,35 @@ func ExampleCompare() {
 	// 6 broke, 1 fixed, p 0.035
 	// no evidence of a drop
 }
+
+// TestRounding: no number is rounded to the other side of its limit.
+func TestRounding(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		broke, of    int
+		o            gate.CompareOptions
+		says, not    string
+	}{
+		{"drop", "6 of 119 are 5.04 points", 6, 119, gate.CompareOptions{MaxDrop: share(0.05)}, "fell by 5.04 points, at most 5 allowed", "by 5.0 points"},
+		{"drop that passes", "199 of 4000 are 4.975 points", 199, 4000, gate.CompareOptions{MaxDrop: share(0.05)}, "fell by 5.0 points, at most 5 allowed", "failed"},
+		{"drop far below", "one decimal will do", 1, 30, gate.CompareOptions{MaxDrop: share(0.05)}, "fell by 3.3 points", ""},
+		{"p above alpha", "1/64 is 0.015625", 5, 20, gate.CompareOptions{Alpha: 0.0156}, "p 0.01562 for a drop", "p 0.0156 "},
+		{"small p above a small alpha", "2^-15", 14, 50, gate.CompareOptions{Alpha: 1e-5}, "p 0.00003 for a drop", "p <"},
+		{"tiny p above a tiny alpha", "2^-81", 80, 90, gate.CompareOptions{Alpha: 1e-26}, "p 4.14e-25 for a drop", "p 0"},
+		{"small p", "2^-15 is below 0.05 by far", 14, 50, gate.CompareOptions{}, "p < 0.0001 for a drop", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			old, now := from(t, times(tt.of, "c")), from(t, times(tt.broke, "i")+times(tt.of-tt.broke, "c"))
+			text := ""
+			for _, d := range gate.Decide(gate.Evidence{Run: now}, gate.Config{Baseline: old, Compare: tt.o}) {
+				if d.Gate == gate.MaxDrop || tt.o.MaxDrop == nil {
+					text += d.String() + "\n"
+				}
+			}
+			assert.Contains(t, text, tt.says, tt.reason)
+			if tt.not != "" {
+				assert.NotContains(t, text, tt.not, tt.reason)
+			}
+		})
+	}
+}

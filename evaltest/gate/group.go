@@ -65,6 +65,9 @@ func minGroups(e Evidence, cfg Config) []Decision {
 	return ds
 }
 
+// groupAlpha is what the p value of a group's minimum must not exceed.
+const groupAlpha = (1 - Level) / 2
+
 // judge fills pass. By lower bound a group passes if the score test that
 // Wilson's interval inverts says that its share is above the minimum, at half
 // of 1-Level as the interval's lower end does, corrected over all groups by
@@ -81,7 +84,7 @@ func judge(gates []groupGate, lower bool) {
 	}
 	for i, p := range stat.Holm(ps) {
 		gates[i].p, gates[i].of = ps[i], p
-		gates[i].pass = p <= (1-Level)/2*(1+1e-9) // the same rounding as the interval's
+		gates[i].pass = p <= groupAlpha*(1+1e-9) // the same rounding as the interval's
 	}
 }
 
@@ -110,7 +113,7 @@ func (g groupGate) text(lower bool, tests int) string {
 	got := fmt.Sprintf("accuracy %s (%d of %s correct; 95%% interval %s)", distinct(g.c.Correct, g.c.Total, g.min), g.c.Correct, g.c.answers(), g.c.Interval())
 	want := percentOf(g.min)
 	if lower {
-		how := fmt.Sprintf("p %s, %.3f needed", pText(g.of), (1-Level)/2)
+		how := fmt.Sprintf("p %s, %.3f needed", pText(g.of, groupAlpha), groupAlpha)
 		if tests > 1 {
 			how += fmt.Sprintf(", corrected by Holm over %d groups", tests)
 		}

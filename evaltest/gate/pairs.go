@@ -10,7 +10,7 @@ import (
 // A pair is an item in both runs.
 type pair struct {
 	id, group string
-	// old and now are how many of the set's scale samples are correct.
+	// old and now are how many of the set's samples are correct.
 	old, now int
 	missing  int // of those of now, how many have not run
 	// oldScore and newScore are the means of the samples' scores.
@@ -23,9 +23,8 @@ type pair struct {
 // A pairSet is what a comparison is computed from.
 type pairSet struct {
 	pairs   []pair
-	unrun   []pair // in both runs, and not run in one
-	scale   int    // samples an item, brought to a common denominator
-	single  bool   // one sample an item
+	unrun   []pair // in both runs, and not run in this one
+	samples int    // an item
 	cluster bool   // by group
 }
 
@@ -76,7 +75,7 @@ func (s *pairSet) method(exact bool) string {
 	switch {
 	case s.cluster:
 		return "sign-flip test over groups, " + p
-	case !s.single:
+	case s.samples > 1:
 		return "sign-flip test over items, " + p
 	}
 	return "McNemar's test, " + p
@@ -84,7 +83,7 @@ func (s *pairSet) method(exact bool) string {
 
 // difference is the change of accuracy with its interval.
 func (s *pairSet) difference() stat.Difference {
-	if s.single && !s.cluster {
+	if s.samples == 1 && !s.cluster {
 		var n [4]int
 		for _, p := range s.pairs {
 			n[2*p.old+p.now]++
@@ -93,7 +92,7 @@ func (s *pairSet) difference() stat.Difference {
 	}
 	pairs, sum := make([]stat.Pair, len(s.pairs)), 0.0
 	for i, p := range s.pairs {
-		pairs[i] = stat.Pair{Old: float64(p.old) / float64(s.scale), New: float64(p.now) / float64(s.scale)}
+		pairs[i] = stat.Pair{Old: float64(p.old) / float64(s.samples), New: float64(p.now) / float64(s.samples)}
 		if s.cluster {
 			pairs[i].Group = p.group
 		}

@@ -3,27 +3,34 @@ package gate
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/goevals/evals/grade/stat"
 )
 
 // noise is the share of pairs that flip in each direction though nothing
 // changed, as far as this comparison shows it: the mean of both directions, and
-// what went against the change where there is one.
+// what went against the change where there is one. What did not answer is no
+// noise.
 func (c *Comparison) noise() float64 {
-	if c.Pairs == 0 {
+	if c.answered() == 0 {
 		return 0
 	}
 	broke, fixed := 0.0, 0.0
 	for _, p := range c.set.pairs {
-		broke, fixed = broke+float64(one(p.broke)), fixed+float64(one(p.fixed))
+		if !p.unanswered {
+			broke, fixed = broke+float64(one(p.broke)), fixed+float64(one(p.fixed))
+		}
 	}
 	flips := (broke + fixed) / 2
 	if c.Verdict == Regressed || c.Verdict == Improved {
 		flips = min(broke, fixed)
 	}
-	return flips / float64(c.Pairs)
+	return flips / float64(c.answered())
 }
+
+// answered is how many pairs can show a drop.
+func (c *Comparison) answered() int { return c.Pairs - c.Unanswered }
 
 // paired is the test whose power is asked for. With several tests the first of
 // Holm's steps is at alpha/tests.
@@ -43,12 +50,12 @@ func (c *Comparison) MinDrop() float64 {
 	if c.First != nil {
 		return c.First.MinDrop()
 	}
-	if c.Pairs == 0 {
+	if c.answered() == 0 {
 		return 0
 	}
 	t := c.paired()
-	if c.set.single && !c.set.cluster {
-		drop, err := t.MinDrop(c.Pairs, Power)
+	if c.set.samples == 1 && !c.set.cluster {
+		drop, err := t.MinDrop(c.answered(), Power)
 		if err != nil { // there is none: the pairs are too few
 			return 0
 		}
@@ -63,7 +70,7 @@ func (c *Comparison) MinDrop() float64 {
 	if err != nil {
 		return 0
 	}
-	least := silent * float64(units) / float64(c.Pairs*c.set.scale)
+	least := silent * float64(units) / float64(c.Pairs*c.set.samples)
 	if drop := max(least, c.Diff.MinDrop(t.Alpha, Power)); drop <= 1 {
 		return drop
 	}
@@ -108,7 +115,7 @@ func (c *Comparison) lookForEnough() {
 // that were not run are counted as if they had been: they are missing answers,
 // not a small dataset, and another gate fails the run for them.
 func (c *Comparison) leastP() (p float64, units int) {
-	worst := pairSet{scale: c.set.scale}
+	worst := pairSet{samples: c.set.samples}
 	for _, list := range [][]pair{c.set.pairs, c.set.unrun} {
 		for _, q := range list {
 			q.now, q.unanswered = 0, false
@@ -136,7 +143,7 @@ func (c *Comparison) leastUnits() int {
 
 // itemsFor is how many items show a drop of d as noisy as these.
 func (c *Comparison) itemsFor(d, shows float64) (int, bool) {
-	if c.set.single && !c.set.cluster {
+	if c.set.samples == 1 && !c.set.cluster {
 		t := c.paired()
 		if d > 1-2*t.Discordant {
 			return 0, false
@@ -198,22 +205,35 @@ func (b *Baseline) Noise() (float64, error) {
 // points is a difference of shares in points with one decimal, or as many as
 // it takes not to be 0.
 func points(d float64) string {
+	if d == 0 {
+		return "0.0" // and not -0.0
+	}
 	for decimals := 1; decimals < 12; decimals++ {
 		text := fmt.Sprintf("%.*f", decimals, 100*d)
-		if d == 0 || math.Abs(100*d) >= 0.5*math.Pow(10, -float64(decimals)) {
+		if math.Abs(100*d) >= 0.5*math.Pow(10, -float64(decimals)) {
 			return text
 		}
 	}
 	return "0.0"
 }
 
-// pText is a p value to four decimals: three would show 0.0504 as 0.050.
-func pText(p float64) string {
+// pText is a p value to four decimals (three would show 0.0504 as 0.050), and
+// to as many more as show on which side of the limit it lies.
+func pText(p, limit float64) string {
 	switch {
-	case p < 0.0001:
+	case p == 1:
+		return "1"
+	case p < 0.0001 && limit >= 0.0001:
 		return "< 0.0001"
 	case p > 0.9999:
-		return "1"
+		return "> 0.9999"
 	}
-	return fmt.Sprintf("%.4f", p)
+	text := ""
+	for decimals := 4; decimals <= 20; decimals++ {
+		text = strconv.FormatFloat(p, 'f', decimals, 64)
+		if shown, _ := strconv.ParseFloat(text, 64); shown > 0 && (shown <= limit) == (p <= limit) {
+			return text
+		}
+	}
+	return strconv.FormatFloat(p, 'g', 3, 64)
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
+
+	"github.com/goevals/evals/grade/stat"
 )
 
 // sinceBaseline is what the comparison with the baseline decides.
@@ -90,7 +93,7 @@ func (c *Comparison) numbers() string {
 		first = c.First
 	}
 	text := fmt.Sprintf("accuracy %s before, %s now (%s points, 95%% interval %s to %s) over %s in both runs",
-		percentText(first.OldAccuracy), percentText(first.NewAccuracy), signed(first.Diff.Value),
+		first.percent(first.oldCorrect), first.percent(first.newCorrect), signed(first.Diff.Value),
 		signed(first.Diff.Interval.Lo), signed(first.Diff.Interval.Hi), plural(c.Pairs, "item"))
 	if c.Groups > 0 {
 		text += fmt.Sprintf(" of %s", plural(c.Groups, "group"))
@@ -100,9 +103,9 @@ func (c *Comparison) numbers() string {
 		p, of = first.PRise, "for a rise"
 	}
 	text += fmt.Sprintf("; %d broke%s and %d fixed, p %s %s (%s, one-sided; alpha %v)",
-		len(c.Broke), c.broken(), len(c.Fixed), pText(p), of, c.Method, c.Alpha)
+		len(c.Broke), c.broken(), len(c.Fixed), pText(p, c.Alpha), of, c.Method, c.Alpha)
 	if first.Tests > 1 {
-		text += fmt.Sprintf(", %s corrected by Holm for %d tests", pText(first.Adjusted), first.Tests)
+		text += fmt.Sprintf(", %s corrected by Holm for %d tests", pText(first.Adjusted, c.Alpha), first.Tests)
 	}
 	if c.First != nil {
 		text += c.again()
@@ -134,7 +137,7 @@ func (c *Comparison) again() string {
 		flaky += one(ch.Flaky)
 		asked += ch.Asked
 	}
-	return fmt.Sprintf(", asked again with %s: %d broken, %d flaky, p %s", plural(asked, "answer"), len(c.Broke)-flaky, flaky, pText(c.P))
+	return fmt.Sprintf(", asked again with %s: %d broken, %d flaky, p %s", plural(asked, "answer"), len(c.Broke)-flaky, flaky, pText(c.P, c.Alpha))
 }
 
 // footnotes are what else must be known.
@@ -142,11 +145,11 @@ func (c *Comparison) footnotes() []string {
 	var list []string
 	for _, g := range c.ByGroup {
 		if g.Adjusted <= c.Alpha {
-			list = append(list, fmt.Sprintf("group %s fell: %d broke and %d fixed of %d, p %s corrected", quoted(g.Name), g.Broke, g.Fixed, g.Pairs, pText(g.Adjusted)))
+			list = append(list, fmt.Sprintf("group %s fell: %d broke and %d fixed of %d, p %s corrected", quoted(g.Name), g.Broke, g.Fixed, g.Pairs, pText(g.Adjusted, c.Alpha)))
 		}
 	}
 	if s := c.Scores; s != nil {
-		list = append(list, fmt.Sprintf("mean score %.3f before, %.3f now, p %s corrected", s.Old, s.New, pText(s.Adjusted)))
+		list = append(list, fmt.Sprintf("mean score %.3f before, %.3f now, p %s corrected", s.Old, s.New, pText(s.Adjusted, c.Alpha)))
 	}
 	if c.Pairs > 0 && (c.Verdict == NoEvidence || c.Verdict == NotEnough) {
 		if drop := c.MinDrop(); drop > 0 {
@@ -155,8 +158,21 @@ func (c *Comparison) footnotes() []string {
 			list = append(list, "these items show no drop in 80% of runs, however large")
 		}
 	}
+	if c.samplesOld != c.samplesNew {
+		what := "the first sample"
+		if c.Samples > 1 {
+			what = fmt.Sprintf("the first %d samples", c.Samples)
+		}
+		list = append(list, fmt.Sprintf("%s of each item compared: the baseline has %d, this run %d", what, c.samplesOld, c.samplesNew))
+	}
+	if c.Regrouped > 0 {
+		list = append(list, fmt.Sprintf("%s in another group than in the baseline", plural(c.Regrouped, "item")))
+	}
 	if c.Unanswered > 0 {
-		list = append(list, fmt.Sprintf("%s errored or ungraded in one of the runs", plural(c.Unanswered, "item")))
+		list = append(list, fmt.Sprintf("%s errored or ungraded in this run", plural(c.Unanswered, "item")))
+	}
+	if c.Unknown > 0 {
+		list = append(list, fmt.Sprintf("%s not compared: errored or ungraded in the baseline", plural(c.Unknown, "item")))
 	}
 	if c.NotRun > 0 {
 		text := fmt.Sprintf("%s not run", plural(c.NotRun, "item"))
@@ -185,21 +201,17 @@ func (c *Comparison) footnotes() []string {
 // after Confirm.
 func (c *Comparison) maxDrop(limit float64) Decision {
 	if c.Pairs == 0 {
-		return Decision{MaxDrop, NotEnoughData, "no item is in both runs"}
+		return Decision{MaxDrop, NotEnoughData, c.whyNoPair()}
 	}
 	drop := c.drop()
 	if c.First != nil {
 		drop = minRat(drop, c.First.drop())
 	}
-	value, _ := drop.Float64()
-	text := fmt.Sprintf("the accuracy of %s in both runs fell by %s points", plural(c.Pairs, "item"), points(value))
+	max := dropLimit(limit)
+	text := fmt.Sprintf("the accuracy of %s in both runs fell by %s points", plural(c.Pairs, "item"), pointsBeside(drop, max))
 	if drop.Sign() <= 0 {
+		value, _ := drop.Float64()
 		text = fmt.Sprintf("the accuracy of %s in both runs did not fall (%s points)", plural(c.Pairs, "item"), signed(0-value))
-	}
-	max := threshold(limit)
-	exactly, _ := exact(limit)
-	if max.Cmp(exactly) < 0 { // from arithmetic: its rounding must not fail a run
-		max = exactly.Add(exactly, new(big.Rat).Sub(exactly, max))
 	}
 	allowed, _ := exact(limit)
 	most := digits(allowed.Mul(allowed, big.NewRat(100, 1)))
@@ -207,6 +219,31 @@ func (c *Comparison) maxDrop(limit float64) Decision {
 		return Decision{MaxDrop, Passed, fmt.Sprintf("%s, at most %s allowed", text, most)}
 	}
 	return Decision{MaxDrop, Failed, fmt.Sprintf("%s, at most %s allowed; %d broke%s and %d fixed", text, most, len(c.Broke), c.broken(), len(c.Fixed))}
+}
+
+// dropLimit is the largest drop within v. Where v comes from arithmetic, its
+// rounding must not fail a run.
+func dropLimit(v float64) *big.Rat {
+	r, _ := exact(v)
+	if low := threshold(v); low.Cmp(r) < 0 {
+		return r.Add(r, new(big.Rat).Sub(r, low))
+	}
+	return r
+}
+
+// pointsBeside is a drop in points with as many decimals, at least one, as show
+// on which side of the limit it lies: never "5.0 points, at most 5 allowed" of
+// one that fails.
+func pointsBeside(drop, limit *big.Rat) string {
+	value, _ := drop.Float64()
+	for decimals := 1; ; decimals++ {
+		text := strconv.FormatFloat(100*value, 'f', decimals, 64)
+		shown, _ := new(big.Rat).SetString(text)
+		within := shown.Quo(shown, big.NewRat(100, 1)).Cmp(limit) <= 0
+		if decimals == 20 || shown.Sign() > 0 && within == (drop.Cmp(limit) <= 0) {
+			return text
+		}
+	}
 }
 
 // drop is how much the accuracy fell, exactly: the smaller of all pairs and of
@@ -219,7 +256,7 @@ func (c *Comparison) drop() *big.Rat {
 			answered += p.old - p.now
 		}
 	}
-	return big.NewRat(int64(min(all, answered)), int64(len(c.set.pairs)*c.set.scale))
+	return big.NewRat(int64(min(all, answered)), int64(len(c.set.pairs)*c.set.samples))
 }
 
 func minRat(a, b *big.Rat) *big.Rat {
@@ -229,7 +266,8 @@ func minRat(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-func percentText(share float64) string { return fmt.Sprintf("%.1f%%", 100*share) }
+// percent is so many of all compared answers.
+func (c *Comparison) percent(correct int) string { return stat.Percent(correct, c.Pairs*c.Samples) }
 
 // signed is a difference in points with its sign.
 func signed(d float64) string {

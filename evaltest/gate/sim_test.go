@@ -1,9 +1,11 @@
 package gate_test
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,6 +19,7 @@ import (
 // A world draws runs of one model before and after a change.
 type world struct {
 	n, samples int
+	was        int     // samples of the baseline, 0: as many
 	perGroup   int     // items a group; 0: no groups
 	noise      float64 // share that flips in each direction
 	drop       float64 // true drop of accuracy
@@ -29,7 +32,8 @@ type world struct {
 func (w world) draw(rng *rand.Rand) (old, now *gate.Baseline, chance map[string]float64) {
 	chance = map[string]float64{}
 	old, now = &gate.Baseline{}, &gate.Baseline{}
-	old.Header.Samples, now.Header.Samples = w.samples, w.samples
+	was := cmp.Or(w.was, w.samples)
+	old.Header.Samples, now.Header.Samples = was, w.samples
 	coins := 4 * w.noise
 	sure := 1 - coins - 0.1
 	kind, broken := 0.0, false
@@ -53,7 +57,7 @@ func (w world) draw(rng *rand.Rand) (old, now *gate.Baseline, chance map[string]
 			group = fmt.Sprint("g", i/w.perGroup)
 		}
 		chance[id] = q
-		old.Items = append(old.Items, gate.BaselineItem{ID: id, Group: group, Outcomes: toss(rng, p, w.samples)})
+		old.Items = append(old.Items, gate.BaselineItem{ID: id, Group: group, Outcomes: toss(rng, p, was)})
 		now.Items = append(now.Items, gate.BaselineItem{ID: id, Group: group, Outcomes: toss(rng, q, w.samples)})
 	}
 	return old, now, chance
@@ -101,28 +105,44 @@ func (w world) rate(t *testing.T, runs int, o gate.CompareOptions, seed uint64) 
 	return first / float64(runs), confirmed / float64(runs)
 }
 
+// long says that simulations take their full length.
+func long() bool { return os.Getenv("EVALS_STAT_LONG") != "" }
+
+// runs is how many runs of a simulation there are: short by default.
+func runs(short, full int) int {
+	if long() {
+		return full
+	}
+	return short
+}
+
 // TestFalseAlarms: two runs of the same noisy model are called regressed at
 // most alpha of the time, plus three standard errors of the simulation.
 func TestFalseAlarms(t *testing.T) {
-	const runs, alpha = 2000, 0.05
-	limit := alpha + 3*math.Sqrt(alpha*(1-alpha)/runs)
+	const alpha = 0.05
 	for _, tt := range []struct {
 		name, reason string
 		w            world
 		o            gate.CompareOptions
 	}{
-		{"items", "McNemar, mid-p", world{n: 150, samples: 1, noise: 0.05}, gate.CompareOptions{}},
+		{"items", "McNemar, mid-p", world{n: 100, samples: 1, noise: 0.05}, gate.CompareOptions{}},
 		{"few items", "the p value is coarse", world{n: 30, samples: 1, noise: 0.1}, gate.CompareOptions{}},
 		{"exact", "below alpha by construction", world{n: 150, samples: 1, noise: 0.05}, gate.CompareOptions{Exact: true}},
 		{"groups", "alike items", world{n: 150, samples: 1, noise: 0.05, perGroup: 5}, gate.CompareOptions{}},
 		{"few groups", "the t test fires too often here", world{n: 60, samples: 1, noise: 0.05, perGroup: 5}, gate.CompareOptions{}},
 		{"samples", "means of three", world{n: 60, samples: 3, noise: 0.05}, gate.CompareOptions{}},
+		{"more samples now", "shares of one and of five samples would have 18 %", world{n: 60, was: 1, samples: 5, noise: 0.05}, gate.CompareOptions{}},
 		{"each group", "11 tests, corrected", world{n: 100, samples: 1, noise: 0.1, perGroup: 10}, gate.CompareOptions{EachGroup: true}},
 		{"scores too", "two tests, corrected", world{n: 60, samples: 1, noise: 0.05}, gate.CompareOptions{Scores: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			first, confirmed := tt.w.rate(t, runs, tt.o, 42)
+			n := runs(400, 2000)
+			if tt.name == "items" { // the one that most runs are
+				n = 2000
+			}
+			first, confirmed := tt.w.rate(t, n, tt.o, 42)
+			limit := alpha + 3*math.Sqrt(alpha*(1-alpha)/float64(n))
 			t.Logf("false alarms %.4f, confirmed %.4f", first, confirmed)
 			assert.LessOrEqual(t, first, limit, tt.reason)
 			assert.LessOrEqual(t, confirmed, first, "both tests must fire")
@@ -132,29 +152,29 @@ func TestFalseAlarms(t *testing.T) {
 
 // TestPower: a drop of the size that MinDrop names is found in 80 % of runs.
 func TestPower(t *testing.T) {
-	const runs = 2000
 	for _, tt := range []struct {
 		name  string
 		n     int
 		noise float64
 		exact bool
-	}{{"200", 200, 0.02, false}, {"200 exact", 200, 0.02, true}} {
+	}{{"100", 100, 0.02, false}, {"100 exact", 100, 0.02, true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			test := stat.PairedTest{Alpha: 0.05, Discordant: tt.noise, Exact: tt.exact}
 			drop, err := test.MinDrop(tt.n, gate.Power)
 			require.NoError(t, err)
 			w := world{n: tt.n, samples: 1, noise: tt.noise, drop: drop}
-			first, _ := w.rate(t, runs, gate.CompareOptions{Exact: tt.exact}, 43)
+			n := runs(700, 2000)
+			first, _ := w.rate(t, n, gate.CompareOptions{Exact: tt.exact}, 43)
 			t.Logf("a drop of %.4f was found in %.4f", drop, first)
-			assert.InDelta(t, 0.80, first, 0.03)
+			assert.InDelta(t, 0.80, first, 3*math.Sqrt(0.8*0.2/float64(n))+0.003)
 		})
 	}
 }
 
 // TestConfirmPower pins the figures in Confirm's documentation.
 func TestConfirmPower(t *testing.T) {
-	const n, noise, runs = 1319, 0.05, 200
+	const n, noise = 1319, 0.05
 	drop, err := stat.MinDrop(n, noise, 0.05, gate.Power)
 	require.NoError(t, err)
 	for _, tt := range []struct{ times, first, confirmed float64 }{
@@ -163,9 +183,10 @@ func TestConfirmPower(t *testing.T) {
 		t.Run(fmt.Sprint(tt.times), func(t *testing.T) {
 			t.Parallel()
 			w := world{n: n, samples: 1, noise: noise, drop: tt.times * drop}
-			first, confirmed := w.rate(t, runs, gate.CompareOptions{}, 44)
+			draws := runs(80, 2000)
+			first, confirmed := w.rate(t, draws, gate.CompareOptions{}, 44)
 			t.Logf("first %.4f, confirmed %.4f", first, confirmed)
-			within := func(p float64) float64 { return 3*math.Sqrt(p*(1-p)/runs) + 0.005 }
+			within := func(p float64) float64 { return 3*math.Sqrt(p*(1-p)/float64(draws)) + 0.005 }
 			assert.InDelta(t, tt.first, first, within(tt.first))
 			assert.InDelta(t, tt.confirmed, confirmed, within(tt.confirmed))
 		})

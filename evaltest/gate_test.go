@@ -289,6 +289,8 @@ func TestCurtailedGoesOn(t *testing.T) {
 	assert.Contains(t, rest.out.String(), "asked 100\n")
 	assert.Contains(t, rest.out.String(), "100.0%: 200/200 correct")
 	assert.True(t, rest.journal().End.Complete)
+	part := newChild(t, "curtailed", "-test.v").with("EVALTEST_IDS", "france,spain,italy").run()
+	assert.Contains(t, part.out.String(), "asked 3\n", "of a part every item is an assertion")
 }
 
 // TestLatencyGate: what models took is held against the limit, and a limit for

@@ -40,7 +40,7 @@ func (m menu) contrary(text string, i int) string {
 	for _, x := range claim.FindAllStringSubmatch(text, -1) {
 		said := unwrap(strings.Trim(x[1], "\"'"))
 		k, ok := m.word(said)
-		if ok && k != i || !ok && denial.MatchString(said) {
+		if ok && k != i || !ok && m.decides() && denial.MatchString(said) {
 			return strings.TrimSpace(x[0])
 		}
 	}

@@ -91,7 +91,7 @@ func (m menu) soft(f field, t *tally) bool {
 			return true
 		}
 	}
-	if denial.MatchString(f.text()) {
+	if m.decides() && denial.MatchString(f.text()) {
 		t.deny = f.name + ": " + f.text()
 	}
 	return false

@@ -238,7 +238,7 @@ func (m menu) state(text, candidate string) (statement, *fault) {
 		if i+1 < len(objects) {
 			next = objects[i+1].start
 		}
-		if said := beside(text[at:o.start], text[o.end:next], m[o.choice].Mark == grade.Correct); said != "" {
+		if said := beside(text[at:o.start], text[o.end:next], m.decides() && m[o.choice].Mark == grade.Correct); said != "" {
 			return statement{}, faultf(ReasonAmbiguous, "the judge's "+quote(o.text)+" may be no verdict of its own: beside it stands "+quote(strings.TrimSpace(said)))
 		}
 		rest.WriteString(text[at:o.start] + "{}")

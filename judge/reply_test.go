@@ -283,6 +283,11 @@ func TestParseReplyChoices(t *testing.T) {
 	v, r = judge.ParseReply(`{"verdict":"second","score":0}`, sides...)
 	assert.Equal(t, right, v.Mark)
 	assert.Equal(t, "second", r.Choice.Word)
+	// Nor does "wrong" say anything against one side.
+	v, _ = judge.ParseReply("{\"verdict\":\"second\"}\nThe first one is wrong, but close.", sides...)
+	assert.Equal(t, right, v.Mark, v.Why)
+	v, _ = judge.ParseReply("Verdict: first\nGRADE: second", sides...)
+	assert.Equal(t, none, v.Mark)
 }
 
 // mayPass is what a reply must hold to pass, told in another way than the

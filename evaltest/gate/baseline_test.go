@@ -142,6 +142,17 @@ func TestReadBaselineRefuses(t *testing.T) {
 		{"unknown field", "", edit(`"id":"a<1>"`, `"id":"a<1>","verdict":"x"`), 2, "verdict", "not known"},
 		{"field twice", "which of them?", edit(`"id":"a<1>"`, `"id":"a<1>","id":"a"`), 2, "id", "no valid JSON"},
 		{"not UTF-8", "", edit("a<1>", "a\xff"), 2, "id", "no valid JSON"},
+		{"merge conflict", "what git leaves", lines[0] + "<<<<<<< HEAD\n" + lines[1] + "=======\n" + lines[1] + ">>>>>>> other\n" + lines[2], 2, "", "a merge conflict: take the whole file of one side, or accept a run again"},
+		{"merge conflict, first", "", "<<<<<<< HEAD\n" + sampleText, 1, "", "a merge conflict"},
+		{"byte order mark", "an editor's", "\ufeff" + sampleText, 1, "", "a byte order mark: save it without one"},
+		{"too many tokens", "of 64 bits", edit(`"input":20`, `"input":99999999999999999999`), 2, "input", "99999999999999999999 is no whole number of 64 bits"},
+		{"a fraction of a token", "", edit(`"input":20`, `"input":0.5`), 2, "input", "0.5 is no whole number of 64 bits"},
+		{"a score beyond floats", "", edit(`0.25`, `1e999`), 3, "scores", "1e999 is out of range"},
+		{"text as score", "named as JSON does", edit(`0.25`, `"NaN"`), 3, "scores", "a JSON string cannot be a number"},
+		{"outcomes no list", "", edit(`["correct","unparsed"]`, `"correct"`), 2, "outcomes", "a JSON string cannot be a list"},
+		{"deep", "", edit(`"id":"a<1>"`, `"id":`+strings.Repeat("[", 20000)), 2, "id", "max depth"},
+		{"trailing garbage", "", sampleText + "x\n", 4, "", "no valid JSON"},
+		{"two values a line", "", strings.Replace(sampleText, "}\n{", "} {", 1), 1, "", "no valid JSON"},
 		{"long line", "1 MB", edit("a<1>", strings.Repeat("a", 1<<20)), 2, "", "longer than"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,6 +208,13 @@ func TestWriteRefuses(t *testing.T) {
 	var buf bytes.Buffer
 	assert.ErrorContains(t, b.Write(&buf), "sorted by id")
 	assert.Zero(t, buf.Len(), "nothing is written of what would not be read")
+
+	b = sample(t)
+	b.Items[1].ID = strings.Repeat("z", 1<<20)
+	assert.ErrorContains(t, b.Write(&buf), "line 3: longer than")
+	b = sample(t)
+	b.Header.Fingerprint["model"] = strings.Repeat("m", 1<<20)
+	assert.ErrorContains(t, b.Write(&buf), "line 1: longer than")
 }
 
 // FuzzReadBaseline: whatever is read writes the same bytes again.

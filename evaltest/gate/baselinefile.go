@@ -6,11 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/goevals/evals/evaltest/result"
 )
 
 // BaselineFormat names the format of a baseline's file and its version, the
@@ -60,8 +65,13 @@ func (b *Baseline) Write(w io.Writer) error {
 	}
 	bw := bufio.NewWriter(w)
 	// A bufio.Writer keeps its first error, so Flush has it.
+	number := 0
 	line := func(v any) error {
+		number++
 		text, err := json.Marshal(v, json.Deterministic(true))
+		if err == nil && len(text) >= maxLine {
+			err = scanError(bufio.ErrTooLong, number)
+		}
 		if err != nil {
 			return fmt.Errorf("gate: this baseline cannot be written: %w", err)
 		}
@@ -113,7 +123,7 @@ type tally struct {
 	header BaselineHeader
 	last   string
 	items  int
-	counts map[string]int
+	counts result.Counts
 }
 
 func (t *tally) add(it *BaselineItem, line int) error {
@@ -129,10 +139,10 @@ func (t *tally) add(it *BaselineItem, line int) error {
 		return &LineError{line, "", fmt.Errorf("one item more than the %d that the header says", t.header.Items)}
 	}
 	if t.counts == nil {
-		t.counts = map[string]int{}
+		t.counts = result.Counts{}
 	}
 	for _, o := range it.Outcomes {
-		t.counts[string(o)]++
+		t.counts[o]++
 	}
 	t.last = it.ID
 	t.items++
@@ -143,9 +153,10 @@ func (t *tally) end() error {
 	if t.items != t.header.Items {
 		return &LineError{1, "items", fmt.Errorf("the header says %s, and %d follow: the file was cut off", plural(t.header.Items, "item"), t.items)}
 	}
-	for o, n := range t.header.Counts {
-		if t.counts[string(o)] != n {
-			return &LineError{1, "counts", fmt.Errorf("the header says %d %s, and the items have %d: the file was changed by hand", n, o, t.counts[string(o)])}
+	for _, o := range slices.Sorted(maps.Keys(t.header.Counts)) {
+		n := t.header.Counts[o]
+		if t.counts[o] != n {
+			return &LineError{1, "counts", fmt.Errorf("the header says %d %s, and the items have %d: the file was changed by hand", n, o, t.counts[o])}
 		}
 	}
 	return nil
@@ -263,7 +274,7 @@ func readHeader(text []byte, h *BaselineHeader) error {
 		Format string `json:"format"`
 	}
 	if err := json.Unmarshal(text, &kind); err != nil {
-		return &LineError{1, jsonField(err), jsonCause(err)}
+		return jsonError(text, err, 1)
 	}
 	switch {
 	case kind.Format == "":
@@ -284,9 +295,16 @@ func readHeader(text []byte, h *BaselineHeader) error {
 
 func unmarshal(text []byte, v any, line int) error {
 	if err := json.Unmarshal(text, v, json.RejectUnknownMembers(true)); err != nil {
-		return &LineError{line, jsonField(err), jsonCause(err)}
+		return jsonError(text, err, line)
 	}
 	return nil
+}
+
+func jsonError(text []byte, err error, line int) error {
+	if what := whatElse(text); what != nil {
+		return &LineError{line, "", what}
+	}
+	return &LineError{line, jsonField(err), jsonCause(err)}
 }
 
 // jsonField is the name of the outermost field that a JSON error is about.
@@ -314,9 +332,40 @@ func jsonCause(err error) error {
 		switch {
 		case errors.Is(err, json.ErrUnknownName):
 			return errors.New("it is not known in this version")
+		case sem.GoType != nil && sem.GoType.Kind() == reflect.Float64 && sem.JSONKind == '0':
+			return fmt.Errorf("%s is out of range", clip(string(sem.JSONValue)))
+		case sem.GoType != nil && jsonNoun(sem.GoType) == "number" && sem.JSONKind == '0':
+			return fmt.Errorf("%s is no whole number of 64 bits", clip(string(sem.JSONValue)))
 		case sem.GoType != nil:
-			return fmt.Errorf("a JSON %s cannot be a %v", sem.JSONKind, sem.GoType)
+			return fmt.Errorf("a JSON %s cannot be a %s", sem.JSONKind, jsonNoun(sem.GoType))
 		}
 	}
 	return fmt.Errorf("no valid JSON: %w", err)
+}
+
+// jsonNoun is what JSON has for a Go type.
+func jsonNoun(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "list"
+	case reflect.String:
+		return "text"
+	}
+	return "object"
+}
+
+// whatElse recognises what a text that is no JSON was left by, nil if nothing
+// is known.
+func whatElse(text []byte) error {
+	for _, mark := range []string{"<<<<<<<", "=======", ">>>>>>>", "|||||||"} {
+		if bytes.HasPrefix(text, []byte(mark)) {
+			return errors.New("a merge conflict: take the whole file of one side, or accept a run again")
+		}
+	}
+	if bytes.HasPrefix(text, []byte("\ufeff")) {
+		return errors.New("a byte order mark: save it without one")
+	}
+	return nil
 }

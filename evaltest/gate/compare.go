@@ -191,7 +191,8 @@ type Comparison struct {
 
 	options                CompareOptions
 	samplesOld, samplesNew int
-	oldCorrect, newCorrect int // of Pairs·Samples
+	oldCorrect, newCorrect int  // of Pairs·Samples
+	unmarked               bool // no run has a fingerprint
 	set                    pairSet
 }
 
@@ -207,6 +208,7 @@ func Compare(base, now *Baseline, o CompareOptions) (*Comparison, error) {
 		panic("gate.Compare: a run is nil")
 	}
 	c := &Comparison{Mismatches: CompareFingerprints(base.Header.Fingerprint, now.Header.Fingerprint), Alpha: o.alpha(), options: o}
+	c.unmarked = len(base.Header.Fingerprint)+len(now.Header.Fingerprint) == 0
 	if len(c.Mismatches) > 0 && o.OnMismatch == Refuse {
 		return nil, &MismatchError{c.Mismatches}
 	}

@@ -90,6 +90,7 @@ func TestCompare(t *testing.T) {
 		{"an outage is no noise", "what shows is as without it", times(100, "c"), times(40, "e") + times(60, "c"), gate.CompareOptions{}, gate.NotEnough, -1, "these items show a drop of 9.0 points or more"},
 		{"nearly all", "not 100.0% of less than all", times(9999, "c") + "i", times(9999, "c") + "i", gate.CompareOptions{}, gate.NoEvidence, 1, "accuracy 99.99% before, 99.99% now"},
 		{"never ran", "the ids are the same", times(20, "c"), times(20, "n"), gate.CompareOptions{}, gate.NotEnough, 1, "no item of the baseline ran"},
+		{"no fingerprints", "nothing says that it is like with like", times(20, "c"), times(20, "c"), gate.CompareOptions{}, gate.NoEvidence, 1, "neither run says how it was made"},
 		{"other groups", "told, as the test depends on them", times(20, "c@a"), times(20, "c@b"), gate.CompareOptions{}, gate.NotEnough, 1, "20 items in another group than in the baseline"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -158,6 +158,9 @@ func (c *Comparison) footnotes() []string {
 			list = append(list, "these items show no drop in 80% of runs, however large")
 		}
 	}
+	if c.unmarked {
+		list = append(list, "neither run says how it was made, so that it is like with like is not known")
+	}
 	if c.samplesOld != c.samplesNew {
 		what := "the first sample"
 		if c.Samples > 1 {

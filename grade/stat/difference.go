@@ -38,17 +38,24 @@ type Difference struct {
 // String is the difference with its interval and p value: "-0.030 (95%
 // interval -0.051 to -0.009), p = 0.0026 for a drop".
 func (d Difference) String() string {
-	return fmt.Sprintf("%+.3f (%s), p = %.2g for a drop", d.Value, d.Interval.plain(), d.P)
+	p := fmt.Sprintf("= %.2g", d.P)
+	if d.P < 1e-4 {
+		p = "< 0.0001"
+	}
+	return fmt.Sprintf("%+.3f (%s), p %s for a drop", d.Value, d.Interval.plain(), p)
 }
 
 // MinDrop is the smallest true drop that a comparison with this standard error
 // finds at alpha with the given power, (t(1-alpha) + t(power))·SE: to say beside
 // "no evidence of a drop" what would have been seen. Of shares with one sample
-// an item and no groups, [MinDrop] is exact. It panics if alpha or power is not
-// between 0 and 1.
+// an item and no groups, [MinDrop] is exact. It is infinite if no drop is found
+// at so small an alpha. It panics if alpha or power is not between 0 and 1.
 func (d Difference) MinDrop(alpha, power float64) float64 {
 	checkOpen("Difference.MinDrop", "alpha", alpha)
 	checkOpen("Difference.MinDrop", "power", power)
+	if d.SE == 0 {
+		return 0
+	}
 	if d.DF > 0 {
 		return max(0, studentQuantile(alpha, d.DF)+studentQuantile(1-power, d.DF)) * d.SE
 	}

@@ -29,7 +29,11 @@ func (e Estimate) String() string {
 }
 
 func (i Interval) plain() string {
-	return fmt.Sprintf("%.4g%% interval %.3f to %.3f", 100*i.Level, i.Lo, i.Hi)
+	level := fmt.Sprintf("%.4g%%", 100*i.Level)
+	if i.Level > 0.9999 { // and not "100%"
+		level = percent(i.Level)
+	}
+	return fmt.Sprintf("%s interval %.3f to %.3f", level, i.Lo, i.Hi)
 }
 
 // Mean returns the mean of xs with its t interval,

@@ -14,7 +14,7 @@ import "fmt"
 // over the items.
 //
 // Fewer than k answers are a [*NotEnough]. It panics if correct is negative or
-// more than n, or if k is less than 1.
+// more than n, if n is above a billion, or if k is less than 1.
 func PassAt(n, correct, k int) (float64, error) {
 	if err := checkPass("PassAt", "pass@k", n, correct, k); err != nil {
 		return 0, err
@@ -43,6 +43,7 @@ func checkPass(function, method string, n, correct, k int) error {
 	if correct < 0 || correct > n {
 		panic(fmt.Sprintf("stat.%s: %d correct of %d", function, correct, n))
 	}
+	checkCount(function, "n", n)
 	if k < 1 {
 		panic(fmt.Sprintf("stat.%s: k is %d; it is 1 or more", function, k))
 	}
@@ -64,7 +65,7 @@ func drawn(n, m, k int) float64 {
 		m, k = n-k, other
 	}
 	p := 1.0
-	for i := range k {
+	for i := 0; i < k && p > 0; i++ {
 		p *= float64(m-i) / float64(n-i)
 	}
 	return p

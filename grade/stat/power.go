@@ -75,6 +75,9 @@ func (t PairedTest) check(method string) {
 // of that many times the binomial probability that enough of them broke. Terms
 // beyond 7.5 standard deviations, less than 1e-12 together, are left out.
 //
+// It takes microseconds for a thousand items and a fraction of a second for a
+// billion, but up to minutes there if Alpha is below 1e-6.
+//
 // It panics if n is negative or above a billion, or if drop is negative or more
 // than 1-2·Discordant, which no shares have.
 func (t PairedTest) Power(n int, drop float64) float64 {
@@ -144,7 +147,7 @@ func (t PairedTest) firesAt(tail binomialTail) bool {
 // given power, 0..1. If even the largest possible drop is not found that often,
 // the error is a [*NotEnough] with the n at which it is; if Discordant is 0.5 there is no
 // drop to find, an [*Undefined]. It panics if n is negative or above a billion,
-// or power is not between Alpha and 1.
+// or power is not above Alpha and at most 1-1e-9.
 func (t PairedTest) MinDrop(n int, power float64) (float64, error) {
 	t.check("MinDrop")
 	t.checkPower("MinDrop", power)
@@ -188,9 +191,13 @@ func (t PairedTest) search(n int, room, top, power float64) float64 {
 	return hi
 }
 
+// mostPower is well within what Power leaves out of its sum: a power closer to 1
+// would be found at no number of items.
+const mostPower = 1 - 1e-9
+
 func (t PairedTest) checkPower(method string, power float64) {
-	if !(power > t.Alpha && power < 1) {
-		panic(fmt.Sprintf("stat.PairedTest.%s: power %v is not between Alpha %v and 1", method, power, t.Alpha))
+	if !(power > t.Alpha && power <= mostPower) {
+		panic(fmt.Sprintf("stat.PairedTest.%s: power %v is not above Alpha %v and at most 1-1e-9", method, power, t.Alpha))
 	}
 }
 
@@ -198,8 +205,8 @@ func (t PairedTest) checkPower(method string, power float64) {
 // power. The power climbs with n in small steps up and down; n is a number that
 // has it and n-1 one that does not, so a slightly smaller n may have it by luck.
 // A drop for which a billion items are too few is an [*Undefined]. It panics if
-// drop is not above 0 or is more than 1-2·Discordant, or power is not between
-// Alpha and 1.
+// drop is not above 0 or is more than 1-2·Discordant, or power is not above
+// Alpha and at most 1-1e-9.
 func (t PairedTest) ItemsFor(drop, power float64) (int, error) {
 	t.check("ItemsFor")
 	t.checkPower("ItemsFor", power)

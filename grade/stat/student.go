@@ -14,7 +14,7 @@ func studentUpper(t, df float64) float64 {
 	}
 	// t²/df and not t²: the square of a huge t is no number.
 	r := t / math.Sqrt(df)
-	if r > 1e100 {
+	if r > 1e150 {
 		return 0
 	}
 	x, y := 1/(1+r*r), r*r/(1+r*r)
@@ -30,7 +30,8 @@ func studentDensity(t, df float64) float64 {
 }
 
 // studentQuantile is the t with the probability tail above it, 0 < tail < 1:
-// 2.262 for 0.025 with 9 degrees of freedom.
+// 2.262 for 0.025 with 9 degrees of freedom. Where t has no float worth the
+// name, as for a tail of 1e-200 with 1 degree of freedom, it is infinite.
 func studentQuantile(tail, df float64) float64 {
 	switch {
 	case tail > 0.5:
@@ -44,6 +45,9 @@ func studentQuantile(tail, df float64) float64 {
 	t := normalQuantile(tail)
 	for range 200 {
 		upper, density := studentUpper(t, df), studentDensity(t, df)
+		if upper == 0 || density == 0 {
+			return math.Inf(1)
+		}
 		next := t + (upper-tail)/density
 		if tail < 0.1 {
 			next = t * math.Exp(math.Log(upper/tail)*upper/(t*density))

@@ -74,8 +74,8 @@ func (p *program) stat(old, now, dir string, o gate.CompareOptions, items int, f
 		}
 		runs[i] = run
 		label := [2]string{"old", "new"}[i]
-		fmt.Fprintf(&out, "%-8s %s: %d items, %d correct of %d answers\n", label, report.Escape(path, 0),
-			len(run.Items), run.Header.Counts[result.Correct], len(run.Items)*run.Header.Samples)
+		fmt.Fprintf(&out, "%-8s %s: %s, %d correct of %d answers\n", label, report.Escape(path, 0),
+			itemCount(len(run.Items)), run.Header.Counts[result.Correct], len(run.Items)*run.Header.Samples)
 		for _, w := range warnings {
 			fmt.Fprintf(&out, "warning  %s: %s\n", label, report.Escape(w, 0))
 		}
@@ -91,7 +91,7 @@ func (p *program) stat(old, now, dir string, o gate.CompareOptions, items int, f
 	c.Mismatches = nil // said, one a line
 	fmt.Fprintf(&out, "verdict  %s\n", c.Text())
 	for _, g := range c.ByGroup {
-		fmt.Fprintf(&out, "group    %q: %d items, %d broke, %d fixed, p %.4f, corrected %.4f\n", g.Name, g.Pairs, g.Broke, g.Fixed, g.P, g.Adjusted)
+		fmt.Fprintf(&out, "group    %q: %s, %d broke, %d fixed, p %s, corrected %s\n", g.Name, itemCount(g.Pairs), g.Broke, g.Fixed, pText(g.P), pText(g.Adjusted))
 	}
 	writeChanges(&out, "broke", c.Broke, items)
 	writeChanges(&out, "fixed", c.Fixed, items)
@@ -104,6 +104,21 @@ func (p *program) stat(old, now, dir string, o gate.CompareOptions, items int, f
 		return fmt.Errorf("stat: %s", c.Verdict)
 	}
 	return nil
+}
+
+func itemCount(n int) string {
+	if n == 1 {
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
+// pText is a p value to four decimals, none of which says that it is 0.
+func pText(p float64) string {
+	if p < 0.0001 {
+		return "< 0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
 }
 
 // writeChanges lists items with what became of them in both runs.
@@ -197,5 +212,6 @@ func isBaseline(path string) bool {
 		r = bufio.NewReader(zr)
 	}
 	start, _ := r.Peek(64)
-	return strings.HasPrefix(string(start), `{"format":"evals.baseline/`)
+	// What an editor put before it is for the reader of baselines to refuse.
+	return strings.HasPrefix(strings.TrimLeft(string(start), "\ufeff \t\r\n"), `{"format":"evals.baseline/`)
 }

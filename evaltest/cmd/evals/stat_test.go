@@ -51,6 +51,20 @@ func TestStat(t *testing.T) {
 	damaged := filepath.Join(t.TempDir(), "damaged.jsonl")
 	require.NoError(t, os.WriteFile(damaged, []byte(`{"format":"evals.baseline/9"}`+"\n"), 0o600))
 
+	bom := filepath.Join(t.TempDir(), "bom.jsonl")
+	text, err := os.ReadFile(other)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(bom, append([]byte("\ufeff"), text...), 0o600))
+	in := func(group string, list []result.Record) []result.Record {
+		for i := range list {
+			list[i].Item.Group = group
+		}
+		return list
+	}
+	alone := in("h", marked(strings.Repeat("x", 21)))[20:]
+	grouped := journal(t, t.TempDir(), "TestA", done, "", append(in("g", marked(good)), alone...)...)
+	fallen := journal(t, t.TempDir(), "TestA", done, "", append(in("g", marked(strings.Repeat(".", 20))), alone...)...)
+
 	for _, tt := range []struct {
 		name, reason string
 		args         []string
@@ -68,6 +82,8 @@ func TestStat(t *testing.T) {
 		{"another grader", "compared, and told", []string{other, old}, 0, "differs  grader was \"numeric\", is \"exact-strict\"\nverdict  no evidence", ""},
 		{"cut off", "what is missing is told", []string{old, cut}, 0, "warning  new: the run did not come to an end", ""},
 		{"gone", "and listed", []string{old, cut}, 0, "gone     i15: correct, not there\n", ""},
+		{"a byte order mark", "a baseline all the same, and what to do", []string{bom, old}, 1, "", "line 1: a byte order mark: save it without one"},
+		{"a group", "no p of 0, no 1 items", []string{"-each-group", "-by-item", grouped, fallen}, 0, "group    \"g\": 20 items, 20 broke, 0 fixed, p < 0.0001, corrected < 0.0001\ngroup    \"h\": 1 item, ", ""},
 		{"few", "", []string{few, few, "-fail"}, 1, "verdict  not enough data: not even", "evals: stat: not enough data"},
 		{"detect", "", []string{"-detect", "0.01", old, old}, 0, "the drop to be detected is 1.0 points, which takes about", ""},
 		{"one run", "", []string{old}, 2, "", "name two runs"},

@@ -27,7 +27,7 @@ func tutorial(t *testing.T) map[string][]string {
 // happens with what it shows.
 func TestREADME(t *testing.T) {
 	blocks := tutorial(t)
-	require.Len(t, blocks["go"], 8, "application, eval, gate, model, benchmark, limits, busy, baseline")
+	require.Len(t, blocks["go"], 9, "application, eval, gate, model, benchmark, limits, busy, judge, baseline")
 	app, eval, gated, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4]
 	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
 	mod, err := os.ReadFile(m.root + "/go.mod")
@@ -67,7 +67,9 @@ func TestREADME(t *testing.T) {
 	assert.Contains(t, out, "waits     1 call met a rate limit", "and so was the storm")
 
 	m.write("busy_test.go", "package support\n")
-	m.write("support_test.go", strings.Replace(eval, ungated+"\n", blocks["go"][7], 1))
+	m.write("judge_test.go", blocks["go"][7])
+	assert.Contains(t, m.test("-run", "^TestRoute$/^t1$", "."), "ok  \texample.com/support", "the judge compiles and vets")
+	m.write("support_test.go", strings.Replace(eval, ungated+"\n", blocks["go"][8], 1))
 	assert.Contains(t, m.test("-run", "TestRoute", "."), "there is no baseline testdata/tickets.baseline.jsonl.gz yet", "what the section on gates begins with")
 	assert.Contains(t, m.test("-run", "TestRoute", ".", "-evaltest.update"), "ok  \texample.com/support", "a run is accepted")
 	assert.Contains(t, m.test("-v", "-run", "TestRoute", "."), "gate      not enough data for Baseline", "and the next one compared")

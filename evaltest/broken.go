@@ -28,7 +28,12 @@ const brokenSuffix = ".broken.jsonl"
 // writeBroken writes the list of all broken items beside the journal, the ones
 // that are not flaky first. It returns "" if there are none.
 func writeBroken(journal string, c *gate.Comparison) (path string, err error) {
-	if journal == "" || c == nil || len(c.Broke) == 0 {
+	if journal == "" || c == nil {
+		return "", nil
+	}
+	path = beside(journal, brokenSuffix)
+	if len(c.Broke) == 0 {
+		os.Remove(path) // of the run that this one has gone on with
 		return "", nil
 	}
 	var text bytes.Buffer
@@ -39,9 +44,7 @@ func writeBroken(journal string, c *gate.Comparison) (path string, err error) {
 		}
 		text.Write(append(line, '\n'))
 	}
-	path = beside(journal, brokenSuffix)
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
-		os.Remove(path)
+	if err := replaceFile(path, text.Bytes(), 0o600); err != nil {
 		return "", fmt.Errorf("list of broken items not written: %w", err)
 	}
 	return path, nil

@@ -46,6 +46,7 @@ func (r *runner) confirm(t *testing.T, crew *run.Crew) {
 		r.unconfirmed = r.gov.cause() != nil
 		r.comparison = r.comparison.Confirm(r.confirmed.answers)
 	}
+	r.reconfirmed = true
 	for key, rec := range r.journal.carried { // asked for by an earlier run, and paid
 		if rec.Confirms && !r.confirmed.records[key] {
 			r.sum.AddSpent(rec)

@@ -74,7 +74,11 @@ func (r *runner) recount(j *result.Journal, why string) (n int) {
 			n++
 			r.rewrite(rec)
 		}
-		if _, carried := r.journal.carried[rec.Key()]; carried {
+		_, carried := r.journal.carried[rec.Key()]
+		if carried && rec.Confirms && !r.reconfirmed {
+			continue // confirm counts it
+		}
+		if carried {
 			r.sum.AddResumed(rec)
 		} else {
 			r.sum.Add(rec)

@@ -49,7 +49,7 @@ func (r *runner) forecast() string {
 	if known == nil {
 		known = r.replaced
 	}
-	if known != nil && known.Header.Usage.Calls > 0 {
+	if known != nil && known.Header.Usage.Calls > 0 && known.Header.Items > 0 {
 		r.fromBaseline(&f, known)
 	} else {
 		r.fromPrompts(&f)
@@ -78,21 +78,29 @@ func (r *runner) forecast() string {
 // fromBaseline expects of each answer what one of the accepted run spent.
 func (r *runner) fromBaseline(f *report.Forecast, b *gate.Baseline) {
 	h := b.Header
-	n := int64(h.Items * h.Samples)
-	scale := func(tokens int64) int64 { return (tokens*int64(f.Answers) + n/2) / n }
+	n, answers := decimal.NewFromInt(int64(h.Items)*int64(h.Samples)), decimal.NewFromInt(int64(f.Answers))
+	scale := func(tokens int64) int64 {
+		return decimal.NewFromInt(tokens).Mul(answers).DivRound(n, 0).IntPart()
+	}
 	f.Input, f.Output = scale(h.Usage.Input), scale(h.Usage.Output)
 	f.JudgeInput, f.JudgeOutput = scale(h.JudgeUsage.Input), scale(h.JudgeUsage.Output)
-	f.From = fmt.Sprintf("as the baseline spent for %d answers", n)
-	if h.Usage.Unknown > 0 {
-		f.From += fmt.Sprintf(", of which %d calls did not report theirs", h.Usage.Unknown)
+	f.From = fmt.Sprintf("as the baseline spent for %s answers", n)
+	if unknown := h.Usage.Unknown + h.JudgeUsage.Unknown; unknown > 0 {
+		f.From += fmt.Sprintf(", of which %d calls did not report theirs", unknown)
 	}
-	for _, usd := range []string{h.CostUSD, h.JudgeCostUSD} {
-		d, err := decimal.NewFromString(usd)
+	for _, part := range []struct {
+		who, usd string
+		calls    int
+	}{{"the model", h.CostUSD, h.Usage.Calls}, {"the judge", h.JudgeCostUSD, h.JudgeUsage.Calls}} {
+		d, err := decimal.NewFromString(part.usd)
 		if err != nil {
+			if part.calls > 0 {
+				f.Unpriced = append(f.Unpriced, part.who)
+			}
 			continue
 		}
 		f.Priced = true
-		f.USD = f.USD.Add(d.Mul(decimal.NewFromInt(int64(f.Answers))).DivRound(decimal.NewFromInt(n), 6))
+		f.USD = f.USD.Add(d.Mul(answers).DivRound(n, 6))
 	}
 }
 

@@ -213,6 +213,9 @@ func (s *settings) checkGates(refuse func(format string, args ...any)) {
 	if s.curtail && !s.gated() {
 		refuse("Curtail without MinAccuracy, MinGroups or Baseline: every item is an assertion then, and each answer decides; add a gate")
 	}
+	if s.baseline != "" && s.samples > gate.MaxSamples {
+		refuse("Baseline with Samples(%d): a baseline holds at most %d answers to an item", s.samples, gate.MaxSamples)
+	}
 	if err := s.gate.Check(); err != nil {
 		refuse("%v", err)
 	}

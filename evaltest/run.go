@@ -106,11 +106,14 @@ type runner struct {
 	evidence   *evidence        // nil if no gate needs it
 	baseline   *gate.Baseline   // to compare with; nil for none
 	replaced   *gate.Baseline   // the one that an update replaces
+	unread     bool             // there is one, and it cannot be read
 	elsewhere  bool             // the baseline is of other items
 	comparison *gate.Comparison // once all is answered
 	confirmed  confirmed
-	labels     report.Labels
-	distrusted bool // what judges decided is ungraded
+	// reconfirmed says that broken items have been asked again, if they were to be.
+	reconfirmed bool
+	labels      report.Labels
+	distrusted  bool // what judges decided is ungraded
 	// unconfirmed says that the run was stopped while it asked again.
 	unconfirmed bool
 	settling    sync.Mutex

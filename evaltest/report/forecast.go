@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/shopspring/decimal"
 )
@@ -21,9 +22,11 @@ type Forecast struct {
 	MaxOutput                              int64
 	// From says where these numbers come from.
 	From string
-	// USD is the cost, if Priced.
-	USD    decimal.Decimal
-	Priced bool
+	// USD is the cost, if Priced. Unpriced names what is not in it, because
+	// nobody knows its cost, such as the judge.
+	USD      decimal.Decimal
+	Priced   bool
+	Unpriced []string
 	// Detects says which drop the items can show, a line each.
 	Detects []string
 	// Budget are the limits; none if empty.
@@ -61,7 +64,11 @@ func Plan(w io.Writer, f Forecast) error {
 	}
 	p.para("", "tokens", tokens+" ("+f.From+")")
 	if f.Priced {
-		p.para("", "cost", "about $"+f.USD.String())
+		cost := "about $" + f.USD.String()
+		if len(f.Unpriced) > 0 {
+			cost = "at least " + cost + ": what " + strings.Join(f.Unpriced, " and ") + " costs is unknown"
+		}
+		p.para("", "cost", cost)
 	} else {
 		p.para("", "cost", "unknown: no accepted run says what answers cost")
 	}

@@ -38,6 +38,9 @@ type CompareOptions struct {
 	// ByItem takes the items as independent of each other although they have
 	// groups. It is for groups that are kinds of items; the default is for
 	// groups that are sources of alike items, such as a document's questions.
+	// With so few groups that not even all of them falling would be significant
+	// (3 or fewer at the default Alpha) the items are compared one by one
+	// anyway, and the decision says so: a gate that cannot fail is none.
 	ByItem bool
 	// EachGroup also tests every group by itself, item by item. All tests are
 	// then corrected by Holm.
@@ -147,6 +150,9 @@ type Comparison struct {
 	// Pairs is how many items were compared; Groups how many groups they fall
 	// into if they are clustered, else 0.
 	Pairs, Groups int
+	// FewGroups is how many groups there are where they are too few to test by,
+	// so that the items were taken as independent; else 0.
+	FewGroups int
 	// OldAccuracy and NewAccuracy are the means over the pairs, 0..1.
 	OldAccuracy, NewAccuracy float64
 	// Diff is NewAccuracy less OldAccuracy, -1..1, with its interval at [Level]
@@ -347,6 +353,14 @@ func (c *Comparison) whyNoPair() string {
 func (c *Comparison) setCluster() {
 	grouped := func(p pair) bool { return p.group != "" }
 	c.set.cluster = !c.options.ByItem && (slices.ContainsFunc(c.set.pairs, grouped) || slices.ContainsFunc(c.set.unrun, grouped))
+	c.FewGroups = 0
+	if !c.set.cluster {
+		return
+	}
+	every := pairSet{pairs: slices.Concat(c.set.pairs, c.set.unrun)}
+	if n := every.clusters(); n < leastUnits(c.Alpha, c.options.Exact, 1) {
+		c.set.cluster, c.FewGroups = false, n
+	}
 }
 
 // means fills the accuracies.

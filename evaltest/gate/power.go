@@ -83,7 +83,7 @@ func (c *Comparison) MinDrop() float64 {
 func (c *Comparison) lookForEnough() {
 	if p, units := c.leastP(); p > c.Alpha {
 		c.Verdict = NotEnough
-		need := c.leastUnits()
+		need := leastUnits(c.Alpha, c.options.Exact, c.Tests)
 		what := "item"
 		if c.set.cluster {
 			what = "group"
@@ -127,15 +127,15 @@ func (c *Comparison) leastP() (p float64, units int) {
 	return min(1, p), len(sums)
 }
 
-// leastUnits is how many units that all break give a p value of at most alpha:
-// ½^m, or half of that as mid-p.
-func (c *Comparison) leastUnits() int {
+// leastUnits is how many units that all break give a p value of at most alpha,
+// corrected for the number of tests: ½^m, or half of that as mid-p.
+func leastUnits(alpha float64, exact bool, tests int) int {
 	for m := 1; ; m++ {
 		p := math.Pow(0.5, float64(m))
-		if !c.options.Exact {
+		if !exact {
 			p /= 2
 		}
-		if p*float64(max(1, c.Tests)) <= c.Alpha {
+		if p*float64(max(1, tests)) <= alpha {
 			return m
 		}
 	}

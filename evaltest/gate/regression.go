@@ -72,6 +72,9 @@ func (c *Comparison) Text() string {
 		fmt.Fprintf(&b, "NOT LIKE WITH LIKE (%s): ", mismatchText(c.Mismatches))
 	}
 	b.WriteString(string(c.Verdict))
+	if c.First != nil && c.First.Verdict == Regressed && c.Verdict != Regressed {
+		b.WriteString(": it was not confirmed, " + c.passedAgain())
+	}
 	if c.Why != "" {
 		b.WriteString(": " + c.Why)
 	}
@@ -130,6 +133,18 @@ func (c *Comparison) broken() string {
 	return " (" + firstOf(names, few) + ")"
 }
 
+// passedAgain is how many of the broken items are flaky.
+func (c *Comparison) passedAgain() string {
+	flaky := 0
+	for _, ch := range c.Broke {
+		flaky += one(ch.Flaky)
+	}
+	if flaky == 1 {
+		return fmt.Sprintf("1 of %s is flaky", plural(len(c.Broke), "broken item"))
+	}
+	return fmt.Sprintf("%d of %s are flaky", flaky, plural(len(c.Broke), "broken item"))
+}
+
 // again says what asking the broken items again came to.
 func (c *Comparison) again() string {
 	flaky, asked := 0, 0
@@ -153,10 +168,20 @@ func (c *Comparison) footnotes() []string {
 	}
 	if c.Pairs > 0 && (c.Verdict == NoEvidence || c.Verdict == NotEnough) {
 		if drop := c.MinDrop(); drop > 0 {
-			list = append(list, fmt.Sprintf("these items show a drop of %s points or more in 80%% of runs", points(drop)))
+			text := fmt.Sprintf("these items show a drop of %s points or more in 80%% of runs", points(drop))
+			if fell := -c.Diff.Value; fell > 0 && fell < drop && c.First == nil {
+				if n, ok := c.itemsFor(fell, drop); ok {
+					text += fmt.Sprintf(", and one of %s takes about %d items", points(fell), n)
+				}
+			}
+			list = append(list, text)
 		} else {
 			list = append(list, "these items show no drop in 80% of runs, however large")
 		}
+	}
+	if c.FewGroups > 0 {
+		list = append(list, fmt.Sprintf("%s: too few to test by (it takes %d), so the items are taken as independent",
+			plural(c.FewGroups, "group"), leastUnits(c.Alpha, c.options.Exact, 1)))
 	}
 	if c.unmarked {
 		list = append(list, "neither run says how it was made, so that it is like with like is not known")

@@ -62,12 +62,18 @@ func (r *runner) accept(rep *Report, now *gate.Baseline) {
 	if err != nil {
 		text := fmt.Sprintf("baseline %s not written: %v", r.set.baseline, err)
 		if r.resumable && rep.Journal != "" { // all of it is paid
-			text += fmt.Sprintf("; when it can be, write it without asking again: %s -evaltest.update %s", r.command(), shellQuoteIfNeeded("-evaltest.resume="+rep.Journal))
+			text += fmt.Sprintf("; when it can be, write it without asking again: %s", r.acceptCommand(rep))
 		}
 		r.fail("%s", text)
 		return
 	}
 	rep.accepted = fmt.Sprintf("%s written: %s", r.set.baseline, report.Headline(rep.Stats)) + r.changes(now)
+}
+
+// acceptCommand is the command that makes a whole run that is over the baseline,
+// from its journal.
+func (r *runner) acceptCommand(rep *Report) string {
+	return r.command() + " -evaltest.update " + shellQuoteIfNeeded("-evaltest.resume="+rep.Journal)
 }
 
 // unacceptable says why the run must not become the baseline.

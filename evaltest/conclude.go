@@ -87,6 +87,8 @@ func (r *runner) summary(rep *Report) string {
 		o.Resume = r.command() + " -evaltest.curtail=0 -evaltest.resume"
 	case left > 0 || r.unconfirmed:
 		o.Resume = r.command() + " -evaltest.resume"
+	case !r.set.update && rep.Comparison == nil && failed(rep.Decisions, gate.NoDrop):
+		o.Accept = r.acceptCommand(rep)
 	}
 	report.Text(&b, rep.Stats, o)
 	return strings.TrimSuffix(b.String(), "\n")

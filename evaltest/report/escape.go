@@ -49,6 +49,16 @@ func Escape(s string, limit int) string {
 // are. Where a paragraph is broken, wrap sees to that.
 func inline(s string, limit int) string { return escape(s, limit, -1) }
 
+// visible is inline for a text of this library, in which what comes from outside
+// is quoted already: its backslashes stay as they are, lest a \x1b read \\x1b.
+func visible(s string) string {
+	parts := strings.Split(s, `\`)
+	for i, part := range parts {
+		parts[i] = inline(part, 0)
+	}
+	return strings.Join(parts, `\`)
+}
+
 // escape escapes s, the character at armed although it may print.
 func escape(s string, limit, armed int) string {
 	var b strings.Builder

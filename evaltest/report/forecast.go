@@ -89,7 +89,7 @@ func Plan(w io.Writer, f Forecast) error {
 		p.para("", "resume", "what the journal has is not asked for again, and less is spent")
 	}
 	for _, n := range f.Notes {
-		p.para("", "note", inline(n, 0))
+		p.para("", "note", visible(n))
 	}
 	return p.err
 }

@@ -30,6 +30,9 @@ type Options struct {
 	Broken *Broken
 	// Accepted says what became of the baseline that the run was to write.
 	Accepted string
+	// Accept is the command that makes the run the baseline without asking again,
+	// for one that could not be compared.
+	Accept string
 	// Resume is the command that finishes the run, for runs that have
 	// something left to do.
 	Resume string
@@ -54,7 +57,7 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	writeGates(p, o.Gates)
 	writeBroken(p, o.Broken)
 	if o.Accepted != "" {
-		p.para("", "baseline", inline(o.Accepted, 0))
+		p.para("", "baseline", visible(o.Accepted))
 	}
 	writeTrouble(p, s)
 	writeGroups(p, s, o.Groups)
@@ -147,7 +150,7 @@ func writeGates(p *page, gates []gate.Decision) {
 		case gate.NotEnoughData:
 			status = "not enough data for"
 		}
-		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, inline(d.Text, 0)))
+		p.para("", "gate", fmt.Sprintf("%s %s: %s", status, d.Gate, visible(d.Text)))
 	}
 }
 
@@ -245,6 +248,9 @@ func writeWhere(p *page, s *Stats, o Options) {
 	if o.Journal != "" {
 		p.verbatim("", "journal", command(o.Journal))
 		p.verbatim("", "see more", "go run github.com/goevals/evals/evaltest/cmd/evals show "+shellQuote(o.Journal, runtime.GOOS == "windows"))
+	}
+	if o.Accept != "" {
+		p.verbatim("", "accept", command(o.Accept))
 	}
 	if o.Resume != "" {
 		p.verbatim("", "resume", command(o.Resume))

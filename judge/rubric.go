@@ -18,8 +18,9 @@ import (
 
 // A Criterion is one thing that a [Rubric] asks about an answer.
 type Criterion struct {
-	// Name is what the judge calls it: 1 to 64 ASCII letters, digits, _ and -.
-	// Two names that differ in case only are the same.
+	// Name is what the judge calls it: 1 to 64 ASCII letters, digits, _ and -,
+	// with a letter or digit at each end, so that emphasis around it is told from
+	// it. Two names that differ in case only are the same.
 	Name string
 	// Text is a statement about the answer that is so or not: "It names its
 	// source." It goes to the judge as it is.
@@ -152,7 +153,7 @@ func (c config) refuseOthers(who string) {
 	}
 }
 
-var criterionName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+var criterionName = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$`)
 
 func checkCriteria(criteria []Criterion) {
 	if len(criteria) == 0 || len(criteria) > mostCriteria {
@@ -163,7 +164,7 @@ func checkCriteria(criteria []Criterion) {
 		key := strings.ToLower(c.Name)
 		switch {
 		case !criterionName.MatchString(c.Name):
-			panic(fmt.Sprintf("judge.NewRubric: criterion %d: the name %q is not 1 to 64 letters, digits, _ and -", i+1, c.Name))
+			panic(fmt.Sprintf("judge.NewRubric: criterion %d: the name %q is not 1 to 64 letters, digits, _ and -, with a letter or digit at each end", i+1, c.Name))
 		case whyFields[key] || key == wrapper:
 			panic(fmt.Sprintf("judge.NewRubric: criterion %d: the name %q means something else in a reply; give another", i+1, c.Name))
 		case seen[key]:
@@ -246,8 +247,11 @@ const whyLimit = 3500
 // verdict counts the findings, one for each criterion in its order.
 func (r *Rubric) verdict(all []finding) grade.Verdict {
 	score := r.score(all)
-	shown, _ := score.Float64()
-	v := grade.Verdict{Mark: grade.Correct, Score: shown}
+	number := scoreText(score, r.threshold)
+	v := grade.Verdict{Mark: grade.Correct}
+	if v.Score, _ = score.Float64(); v.Score == 1 && !score.IsInt() {
+		v.Score = math.Nextafter(1, 0) // not all was met
+	}
 	var says, whys, invented []string
 	for i, f := range all {
 		c := r.criteria[i]
@@ -267,7 +271,6 @@ func (r *Rubric) verdict(all []finding) grade.Verdict {
 		}
 		whys = append(whys, why)
 	}
-	number := strconv.FormatFloat(shown, 'g', 4, 64)
 	v.How = "rubric: score " + number + ": " + cut(strings.Join(says, ", "), whyLimit/2)
 	note := ""
 	if len(invented) > 0 {
@@ -295,6 +298,23 @@ func (r *Rubric) score(all []finding) *big.Rat {
 		return new(big.Rat)
 	}
 	return sum.Quo(sum, most)
+}
+
+// scoreText is a score in four digits, or in as many as show that it is below a
+// threshold.
+func scoreText(score *big.Rat, threshold float64) string {
+	x, _ := score.Float64()
+	for _, digits := range []int{4, -1} {
+		text := strconv.FormatFloat(x, 'g', digits, 64)
+		shown, ok := new(big.Rat).SetString(text)
+		if ok && shown.Cmp(ratOf(threshold)) >= 0 == (score.Cmp(ratOf(threshold)) >= 0) {
+			return text
+		}
+	}
+	if score.Cmp(ratOf(threshold)) >= 0 {
+		return strconv.FormatFloat(threshold, 'g', -1, 64)
+	}
+	return "below " + strconv.FormatFloat(threshold, 'g', -1, 64)
 }
 
 // ratOf is the decimal that a finite number is written as: 0.1 is a tenth.

@@ -3,7 +3,9 @@ package judge
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
@@ -42,9 +44,9 @@ func (f rubricForm) read(resp llm.Response, source *source) ([]finding, *fault) 
 		return nil, no
 	case entries == nil:
 		entries = lines
-	default:
+	case len(entries) <= mostCriteria: // others cannot be right
 		for _, l := range lines {
-			if e, ok := find(entries, l.name); ok && e.value != l.value {
+			if e, ok := find(entries, l.name); ok && (l.no != nil || !sameWord(e.value, l.value)) {
 				return nil, faultf(ReasonAmbiguous, "the judge's JSON and its line "+quote(l.text)+" say different things")
 			}
 		}
@@ -59,7 +61,15 @@ type answered struct {
 	value  string // the word, or what stands for it
 	reason string
 	quote  string
+	parts  []string // the quotations, if there are several
 	no     *fault
+}
+
+// sameWord reports whether two values are the same answer.
+func sameWord(a, b string) bool {
+	i, known := answers.word(a)
+	k, other := answers.word(b)
+	return a == b || known && other && i == k
 }
 
 func find(entries []answered, name string) (answered, bool) {
@@ -104,7 +114,7 @@ func (f rubricForm) findings(entries []answered, source *source) ([]finding, *fa
 			return nil, faultf(ReasonOffMenu, "the judge's answer to "+f.criteria[i].Name+" is "+quote(e.value)+", not "+answers.words())
 		}
 		g := finding{choice: choice, reason: strings.TrimSpace(e.reason), quote: strings.TrimSpace(e.quote)}
-		g.stands = source.holds(g.quote)
+		g.stands = source.holds(g.quote) || len(e.parts) > 1 && source.holds(e.parts...)
 		if f.strict && g.answer().Score > 0 && !g.stands {
 			return nil, faultf(ReasonInventedQuote, fmt.Sprintf("the judge's answer to %s is %s and quotes %s, which does not stand in the answer that it judges",
 				f.criteria[i].Name, g.answer().Word, quote(g.quote)))
@@ -125,14 +135,19 @@ func (f rubricForm) object(text string, source *source) (entries []answered, res
 	}
 	var out strings.Builder
 	at, first := 0, ""
-	quoted := false
+	quoted, seen := false, 0
+	theirs := sync.OnceValue(func() map[string]bool { return f.objectsIn(source) })
 	for _, s := range spans {
 		body := text[s.start:s.end]
 		fields := f.entriesOf(body)
 		if fields == nil {
 			continue
 		}
-		if source.repeats(body) {
+		if seen++; seen > mostObjects {
+			return nil, "", faultf(ReasonAmbiguous, fmt.Sprintf("the judge's reply holds more than %d JSON objects with answers", mostObjects))
+		}
+		// What it says against itself is no copy that could help it: see favours.
+		if slices.ContainsFunc(fields, f.favours) && (source.repeats(body) || theirs()[keyOfAll(fields)]) {
 			quoted = true
 			continue
 		}
@@ -188,16 +203,23 @@ func (f rubricForm) entriesOf(object string) []answered {
 // entryOf reads the value of a key: an object with an answer, or the word alone.
 func entryOf(x field) answered {
 	e := answered{name: x.name, text: x.text(), value: x.text()}
-	if x.value.Kind() != '{' {
-		return e // what is no string is no word either
+	switch x.value.Kind() {
+	case '"':
+		return e
+	case '{':
+	default:
+		e.no = noWord(x.name, x)
+		return e
 	}
 	e.value = ""
 	seen := map[string]bool{}
 	for _, y := range fieldsOf(string(x.value)) {
 		known := true
 		switch {
-		case y.name == "answer":
+		case y.name == "answer" && y.value.Kind() == '"':
 			e.value = y.text()
+		case y.name == "answer":
+			e.value, e.no = y.text(), noWord(x.name, y)
 		case y.name == "quote" && y.value.Kind() == '"':
 			e.quote = y.text()
 		case whyFields[y.name] && y.value.Kind() == '"':
@@ -237,46 +259,61 @@ func (f rubricForm) lines(text string, source *source, beside bool) ([]answered,
 	if beside {
 		return append(earlier, last...), nil
 	}
+	if len(last) > mostCriteria {
+		return last, nil // some of them stand twice or are none
+	}
 	if len(last) == 0 {
 		return nil, faultf(ReasonNoVerdict, "the judge's reply does not end with a line "+marker+" for each criterion")
 	}
 	for _, e := range last {
-		if source.repeats(e.text) {
+		if f.favours(e) && (source.repeats(e.text) || source.hasLine(e)) {
 			return nil, faultf(ReasonNoVerdict, "the judge's line "+quote(e.text)+" stands in the answer too, and may be a quotation of it")
 		}
 	}
 	for _, e := range earlier {
-		if l, ok := find(last, e.name); ok && l.value != e.value {
+		if l, ok := find(last, e.name); ok && (e.no != nil || l.value != e.value) {
 			return nil, faultf(ReasonAmbiguous, "the judge says "+quote(e.text)+" and then "+quote(l.text))
 		}
 	}
 	return last, nil
 }
 
-var quotation = regexp.MustCompile(`["“„«]([^"“”„«»]+)["”“»]`)
+var (
+	// quotation is one quotation, quotations is from the first mark to the last:
+	// a quotation may hold marks itself.
+	quotation  = regexp.MustCompile(`["“„«]([^"“”„«»]+)["”“»]`)
+	quotations = regexp.MustCompile(`["“”„«](.*)["“”»]|^['‘‚](.*)['’]$`)
+)
 
 // lineEntry reads what stands behind the colon: a word, and behind a | or a dash
 // why.
 func lineEntry(text, name, behind string) answered {
 	e := answered{name: strings.ToLower(name), text: text, value: strings.TrimSpace(behind)}
-	at, width := len(e.value), 0
-	for _, sep := range []string{"|", " - ", " – ", " — "} {
-		if i := strings.Index(e.value, sep); i >= 0 && i < at {
-			at, width = i, len(sep)
+	pieces := behindWord.Split(e.value, -1)
+	if at := behindWord.FindStringIndex(e.value); at != nil {
+		e.reason, e.value = strings.TrimSpace(e.value[at[1]:]), strings.TrimSpace(e.value[:at[0]])
+	}
+	if x := quotations.FindStringSubmatch(e.reason); x != nil {
+		e.quote = x[1] + x[2]
+	}
+	for _, x := range quotation.FindAllStringSubmatch(e.reason, -1) {
+		e.parts = append(e.parts, x[1])
+	}
+	for _, p := range pieces[1:] {
+		if _, ok := answers.word(p); ok && !sameWord(p, e.value) && !quotations.MatchString(strings.TrimSpace(p)) {
+			e.no = faultf(ReasonAmbiguous, "the judge's line "+quote(text)+" gives two answers")
 		}
-	}
-	if width > 0 {
-		e.reason, e.value = strings.TrimSpace(e.value[at+width:]), strings.TrimSpace(e.value[:at])
-	}
-	if x := quotation.FindStringSubmatch(e.reason); x != nil {
-		e.quote = x[1]
-	}
-	first, _ := answers.word(e.value)
-	if second, ok := answers.word(e.reason); ok && second != first {
-		e.no = faultf(ReasonAmbiguous, "the judge's line "+quote(text)+" gives two answers")
 	}
 	if i, ok := answers.word(e.value); ok {
 		e.value = answers[i].Word // so that two spellings are one
 	}
 	return e
+}
+
+// behindWord is what stands between the word and the reason.
+var behindWord = regexp.MustCompile(`\||[ ][-–—][ ]`)
+
+// noWord is the fault of a value that is no text.
+func noWord(name string, f field) *fault {
+	return faultf(ReasonOffMenu, "the judge's answer to "+quote(name)+" is "+quote(f.text())+", not one of the words "+answers.words())
 }

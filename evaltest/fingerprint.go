@@ -21,6 +21,13 @@ import (
 // that are compared have it: to hash every item takes time in which others ask.
 const fieldItems = "items"
 
+// fieldRequests is that of what every item is asked, where the strategy says
+// it; fieldRequest is the first item's, which every run has.
+const (
+	fieldRequests = "requests"
+	fieldRequest  = "first item's request"
+)
+
 // fieldModel is the fingerprint's field that only the answers tell.
 const fieldModel = "model"
 
@@ -30,13 +37,16 @@ func fingerprintOf(s *settings, ds *dataset.Dataset, strategy run.Strategy) map[
 	f := map[string]string{"evals": toolVersion()}
 	if s.baseline != "" { // else the dataset's hash does
 		f[fieldItems] = hashItems(ds)
+		if hash := hashRequests(ds, strategy); hash != "" {
+			f[fieldRequests] = hash
+		}
 	}
 	if s.judgeIncorrect {
 		f["judging of incorrect answers"] = "on"
 	}
 	first := firstByID(ds)
 	if hash := run.FingerprintOf(strategy, first); hash != "" {
-		f["first item's request"] = hash
+		f[fieldRequest] = hash
 	}
 	if text := requestSettings(strategy, first); text != "" {
 		f["request settings"] = text
@@ -71,30 +81,55 @@ func requestSettings(strategy run.Strategy, item dataset.Item) string {
 	return strings.Replace(strings.Replace(string(b), `"messages":null,`, "", 1), `"messages":null`, "", 1)
 }
 
-// hashItems hashes what is asked and wanted. The order does not matter: items
-// are compared by id.
+// hashItems hashes what is asked and wanted.
 func hashItems(ds *dataset.Dataset) string {
-	var sum [4]uint64
-	var buf []byte
-	add := func(texts ...string) {
-		buf = binary.AppendUvarint(buf, uint64(len(texts)))
-		for _, s := range texts {
-			buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
-		}
-	}
+	var sum unordered
 	for it := range ds.All() {
-		buf = buf[:0]
-		add(it.ID, it.Input, it.Target, it.Group)
-		add(it.Targets...)
-		add(it.Choices...)
-		buf = append(buf, it.Raw...)
-		h := sha256.Sum256(buf)
-		for i := range sum {
-			sum[i] += binary.BigEndian.Uint64(h[8*i:])
-		}
+		var buf []byte
+		buf = appendTexts(buf, it.ID, it.Input, it.Target, it.Group)
+		buf = appendTexts(buf, it.Targets...)
+		buf = appendTexts(buf, it.Choices...)
+		sum.add(append(buf, it.Raw...))
 	}
-	buf = buf[:0]
-	for _, v := range sum {
+	return sum.String()
+}
+
+// hashRequests hashes what the strategy asks about each item: a prompt may
+// differ between them. "" if it does not say it of all.
+func hashRequests(ds *dataset.Dataset, strategy run.Strategy) string {
+	var sum unordered
+	for it := range ds.All() {
+		hash := run.FingerprintOf(strategy, it)
+		if hash == "" {
+			return ""
+		}
+		sum.add(appendTexts(nil, it.ID, hash))
+	}
+	return sum.String()
+}
+
+func appendTexts(buf []byte, texts ...string) []byte {
+	buf = binary.AppendUvarint(buf, uint64(len(texts)))
+	for _, s := range texts {
+		buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
+	}
+	return buf
+}
+
+// An unordered is a hash of things whose order does not matter: items are
+// compared by id.
+type unordered [4]uint64
+
+func (u *unordered) add(b []byte) {
+	h := sha256.Sum256(b)
+	for i := range u {
+		u[i] += binary.BigEndian.Uint64(h[8*i:])
+	}
+}
+
+func (u *unordered) String() string {
+	var buf []byte
+	for _, v := range u {
 		buf = binary.BigEndian.AppendUint64(buf, v)
 	}
 	return hex.EncodeToString(buf[:16])

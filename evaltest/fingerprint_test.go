@@ -72,6 +72,23 @@ func TestFingerprint(t *testing.T) {
 	set.judgeIncorrect = true
 	assert.NotEqual(t, f, fingerprintOf(set, ds, ask))
 	assert.NotContains(t, fingerprintOf(set, ds, StrategyFunc(nil)), "request settings", "a function does not say")
+
+	// What is asked about a later item alone shows only where runs are compared.
+	later := run.Ask(namedModel{}, func(it dataset.Item) llm.Request {
+		if it.ID != firstByID(ds).ID {
+			return llm.Prompt("Please: " + it.Input)
+		}
+		req, _ := ask.(run.Requester).Request(it)
+		return req
+	})
+	assert.Equal(t, fingerprintOf(set, ds, ask), fingerprintOf(set, ds, later))
+	set.baseline = "base.jsonl.gz"
+	one, other := fingerprintOf(set, ds, ask), fingerprintOf(set, ds, later)
+	assert.Equal(t, one[fieldRequests], fingerprintOf(set, turned, ask)[fieldRequests])
+	assert.NotEqual(t, one[fieldRequests], other[fieldRequests])
+	delete(one, fieldRequests)
+	delete(other, fieldRequests)
+	assert.Equal(t, one, other)
 }
 
 type namedModel struct{}

@@ -145,13 +145,17 @@ func outcomes(list []result.Outcome) string {
 
 // sameItems leaves one of the two hashes that say which items a run was over: the
 // items' own, which a baseline has, and a run that is held against one; else that
-// of the dataset's file.
+// of the file. So it does of what was asked about them: all requests, else the
+// first.
 func sameItems(old, now map[string]string) {
-	for _, pair := range [][2]string{{"items", "dataset"}, {"dataset", "items"}} {
-		if old[pair[0]] != "" && now[pair[0]] != "" {
-			delete(old, pair[1])
-			delete(now, pair[1])
-			return
+	for _, fields := range [][2]string{{"items", "dataset"}, {"requests", "first item's request"}} {
+		leave, drop := fields[0], fields[1]
+		if old[leave] == "" || now[leave] == "" {
+			leave, drop = drop, leave
+		}
+		if old[leave] != "" && now[leave] != "" {
+			delete(old, drop)
+			delete(now, drop)
 		}
 	}
 }

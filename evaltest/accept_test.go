@@ -149,3 +149,40 @@ func TestUpdateFromTheJournal(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, result.Counts{result.Correct: 4}, b.Header.Counts)
 }
+
+// TestBaselineAndCache: a compared run may come from go test's cache until its
+// baseline changes; one that writes it never does.
+func TestBaselineAndCache(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds a test binary")
+	}
+	const file = "based/testdata/base.jsonl"
+	m := newModule(t, map[string]string{
+		"based/based_test.go": strings.Replace(userTest("based", "testdata/rows.jsonl", "known", ""),
+			"evaltest.Attempts(1)", `evaltest.Attempts(1), evaltest.Baseline("testdata/base.jsonl")`, 1),
+		"based/testdata/rows.jsonl": rows,
+	})
+	env := m.env
+	m.env = append(env, "EVALTEST_UPDATE=1")
+	for range 2 {
+		assert.Equal(t, map[string]bool{"based": false}, cached(t, m.test("./based")))
+		m.age(file, 0)
+	}
+	m.env = env
+	assert.Equal(t, map[string]bool{"based": false}, cached(t, m.test("./based")))
+	assert.Equal(t, map[string]bool{"based": true}, cached(t, m.test("./based")), unlessEdited)
+	text, err := os.ReadFile(filepath.Join(m.root, file))
+	require.NoError(t, err)
+	m.write(file, strings.Replace(string(text), `"attempts":"1"`, `"attempts":"2"`, 1))
+	m.age(file, time.Hour)
+	assert.Contains(t, m.test("./based"), `attempts was "2", is "1"`)
+	m.write(file, string(text))
+	m.env = append(env, "EVALTEST_PLAN=1")
+	for range 2 {
+		assert.Equal(t, map[string]bool{"based": false}, cached(t, m.test("./based")), "what runs cost changes")
+	}
+	m.env = env
+	require.NoError(t, os.Remove(filepath.Join(m.root, file)))
+	assert.Contains(t, m.test("./based"), "there is no baseline testdata/base.jsonl yet")
+}

@@ -15,6 +15,7 @@ type confirmed struct {
 	mu      sync.Mutex
 	answers map[string][]bool // by id: correct or not
 	records map[result.Key]bool
+	ended   int // of records, those that ran
 }
 
 // add takes a record that confirms. One without a graded answer says nothing.
@@ -25,6 +26,9 @@ func (c *confirmed) add(rec *result.Record) {
 		c.answers, c.records = map[string][]bool{}, map[result.Key]bool{}
 	}
 	c.records[rec.Key()] = true
+	if rec.Outcome != result.NotRun {
+		c.ended++
+	}
 	switch rec.Outcome {
 	case result.NotRun, result.Errored, result.Ungraded:
 	default:
@@ -44,6 +48,9 @@ func (r *runner) confirm(t *testing.T, crew *run.Crew) {
 		}}
 		r.each(t, crew, func(ending) {})
 		r.unconfirmed = r.gov.cause() != nil
+		if n := r.queue.total - r.confirmed.ended; n > 0 && r.unconfirmed {
+			r.warn("the run stopped while it asked the broken items again: %d of %d answers are missing", n, r.queue.total)
+		}
 		r.comparison = r.comparison.Confirm(r.confirmed.answers)
 	}
 	r.reconfirmed = true

@@ -28,7 +28,7 @@ func (r *runner) settle(seen int) {
 	r.evidence.mu.Lock()
 	defer r.evidence.mu.Unlock()
 	e, err := r.evidence.forGates(h)
-	if err == nil && gate.Settled(e, r.unasked(e.Counts)) {
+	if err == nil && gate.Settled(e, r.unasked(e.Counts)) && !r.confirms(e) {
 		r.settled.Store(true)
 		r.queue.over.Store(true)
 	}
@@ -45,4 +45,15 @@ func (r *runner) unasked(c gate.Counts) gate.Config {
 		cfg.MaxUngraded = c.Total
 	}
 	return cfg
+}
+
+// confirms reports whether the broken items would be asked again, so far: what
+// comes of that is not settled, and if they are flaky it is the others that
+// decide.
+func (r *runner) confirms(e gate.Evidence) bool {
+	if r.set.confirm == 0 || r.baseline == nil {
+		return false
+	}
+	e.Curtailed = true
+	return failed(gate.Decide(e, r.gates()), gate.NoDrop, gate.MaxDrop)
 }

@@ -206,6 +206,7 @@ func TestResumeDecidesTheSame(t *testing.T) {
 			require.Contains(t, first.out.String(), "the run stopped early", row.reason)
 			require.False(t, first.journal().End.Complete)
 			require.Contains(t, first.out.String(), "-evaltest.resume")
+			assert.Equal(t, row.name == "while asking again", strings.Contains(flat(first), "the run stopped while it asked the broken items again: 15 of 20 answers are missing"))
 			second := day(newChild(t, "based", "-evaltest.resume")).at(first.dir).run()
 			assert.Equal(t, 1, second.code)
 			assert.Equal(t, decisions(whole), decisions(second))
@@ -271,6 +272,22 @@ func TestPlanSays(t *testing.T) {
 	// 18, 17, 17 and 16 bytes: 5 tokens thrice and 4 once.
 	assert.Contains(t, text, "tokens about 19 in, out unknown, at most 200 (MaxOutputTokens) (estimated: one token for 4 bytes of the prompts")
 	assert.Contains(t, text, "cost unknown")
+}
+
+// TestCurtailLeavesConfirmEnough: were the run ended at the first drop that is
+// settled, and that one turned out to be flaky, nobody would have asked the items
+// that broke after it.
+func TestCurtailLeavesConfirmEnough(t *testing.T) {
+	path := accepted(t, "based")
+	day := func(curtail string) *child {
+		return newChild(t, "based").with("EVALTEST_BASELINE", path).with("EVALTEST_CONFIRM", "2").with("EVALTEST_CURTAIL", curtail).
+			with("DAY_FLAKY", "n004-n007").with("DAY_WRONG", "n020-n030").run()
+	}
+	whole := day("0")
+	require.Contains(t, flat(whole), "11 broken, 4 flaky")
+	curtailed := day("1")
+	assert.Equal(t, whole.code, curtailed.code)
+	assert.Contains(t, flat(curtailed), "11 broken, 4 flaky")
 }
 
 // TestCurtailedGoesOn: a run that was curtailed can be asked for the rest; until

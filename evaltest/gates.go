@@ -124,7 +124,7 @@ func Confirm(k int) Option { return atLeast("Confirm", k, 1, func(s *settings) {
 // Curtail ends the run when no answer that is still to come can change what a
 // gate decides. That is arithmetic, not a forecast: the gates decide what they
 // would have decided, but for [MaxErrored] and [MaxUngraded]: what is not asked
-// ends in no error. Items that were not asked are told, and do not fail the test.
+// ends in no error. A drop that [Confirm] is to confirm is not settled. Items that were not asked are told, and do not fail the test.
 // It needs a gate of accuracy, and is not for a run whose numbers are
 // wanted whole; a benchmark and a run that writes its baseline are. EVALTEST_CURTAIL,
 // -evaltest.curtail; there, 0 takes it back.

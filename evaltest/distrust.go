@@ -18,16 +18,17 @@ import (
 // reasonCanary is the reason of a verdict that is not relied on.
 const reasonCanary grade.Reason = "judge_canary"
 
-// unreliable asks the run's judges whether they can be relied on; nil if so.
-func (s *settings) unreliable() (name string, err error) {
-	for _, g := range []grade.Grader{s.judge, s.grader} {
+// unreliable asks the run's judges whether they can be relied on; nil if so. all
+// is whether it is the grader that cannot: what it decided may have cost no call.
+func (s *settings) unreliable() (name string, all bool, err error) {
+	for i, g := range []grade.Grader{s.grader, s.judge} {
 		if c, ok := g.(judge.CanaryReport); ok {
 			if err := c.Verdict(); err != nil {
-				return run.NameOf(g), err
+				return run.NameOf(g), i == 0, err
 			}
 		}
 	}
-	return "", nil
+	return "", false, nil
 }
 
 // distrust makes ungraded what a judge has decided that cannot be relied on,
@@ -37,7 +38,7 @@ func (r *runner) distrust() bool {
 	if r.distrusted {
 		return false
 	}
-	name, why := r.set.unreliable()
+	name, all, why := r.set.unreliable()
 	if why == nil {
 		return false
 	}
@@ -52,14 +53,14 @@ func (r *runner) distrust() bool {
 		r.fail("%s; what it decided could not be made ungraded: %v", text, err)
 		return false
 	}
-	n := r.recount(j, text)
+	n := r.recount(j, text, all)
 	r.warn("%s: the %d answers that it decided are ungraded", text, n)
 	return true
 }
 
 // recount counts the journal's records anew, without what the judge decided, and
 // returns how many that are.
-func (r *runner) recount(j *result.Journal, why string) (n int) {
+func (r *runner) recount(j *result.Journal, why string, all bool) (n int) {
 	r.sum, r.evidence = report.New(r.labels), newEvidence(&r.set)
 	r.evidence.owe(&r.plan)
 	for i := range j.Replaced {
@@ -70,7 +71,7 @@ func (r *runner) recount(j *result.Journal, why string) (n int) {
 		if r.plan.filters(r.test + "/" + subtestName(rec.Item.ID, rec.Sample)) {
 			continue
 		}
-		if ungrade(rec, why) {
+		if ungrade(rec, why, all) {
 			n++
 			r.rewrite(rec)
 		}
@@ -99,9 +100,10 @@ func (r *runner) rewrite(rec *result.Record) {
 	}
 }
 
-// ungrade takes back what a judge decided, and reports whether one did.
-func ungrade(rec *result.Record, why string) bool {
-	judged := rec.Graded != nil || rec.JudgeUsage.Calls > 0
+// ungrade takes back what a judge decided, and reports whether one did; all is
+// whether the grader is one.
+func ungrade(rec *result.Record, why string, all bool) bool {
+	judged := all || rec.Graded != nil || rec.JudgeUsage.Calls > 0
 	if !judged || rec.Verdict == nil || rec.Outcome != result.Correct && rec.Outcome != result.Incorrect {
 		return false
 	}

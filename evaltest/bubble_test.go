@@ -314,6 +314,43 @@ func TestProgressLine(t *testing.T) {
 	}
 }
 
+// TestUndecidedOnTerminal: go test shows nothing of a test that passes without -v,
+// and a gate that could not decide must not pass unseen.
+func TestUndecidedOnTerminal(t *testing.T) {
+	for _, row := range []struct {
+		name, reason string
+		opts         []Option
+		set          func(*fake)
+		want         string
+	}{
+		{"undecided", "said", []Option{MaxLatency(0.99, time.Hour)}, func(*fake) {}, "20/20 correct\r\ngate      not enough data for MaxLatency: p99"},
+		{"decided", "nothing to say", nil, func(*fake) {}, ""},
+		{"accepted", "what changed", []Option{Baseline("b.jsonl")}, func(f *fake) { f.env["EVALTEST_UPDATE"] = "1" }, "baseline  b.jsonl written: 20/20 correct; there was none before\r\n"},
+		{"verbose", "go test shows all", []Option{MaxLatency(0.99, time.Hour)}, func(f *fake) { f.testFlags["v"] = "true" }, ""},
+		{"CI", "nobody looks", []Option{MaxLatency(0.99, time.Hour)}, func(f *fake) { f.env["CI"] = "true" }, ""},
+		{"failed", "go test shows all", []Option{MaxLatency(0.99, time.Hour), MaxLatency(0.5, time.Second)}, func(*fake) {}, ""},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			f := newFake(t)
+			f.tty = &fakeTerminal{width: 80}
+			row.set(f)
+			f.bubble(t, func() {
+				_, err := f.run(t, 20, takes(time.Minute), row.opts...)
+				require.NoError(t, err)
+			})
+			text := f.tty.String()
+			text = text[strings.LastIndex(text, eraseLine)+1:]
+			if row.want == "" {
+				assert.NotContains(t, text, "gate", row.reason)
+				return
+			}
+			assert.Contains(t, text, row.want, row.reason)
+			assert.Contains(t, text, t.Name()+": 20/20")
+		})
+	}
+}
+
 // TestSummaryOnTerminal: go test may drop what an interrupted binary prints.
 func TestSummaryOnTerminal(t *testing.T) {
 	f := newFake(t)

@@ -104,11 +104,22 @@ func (r *runner) publish(t *testing.T, rep *Report, stopped *halt) {
 		rep.Warnings = append(rep.Warnings, err.Error())
 		rep.Summary += "\nwarning   " + report.Escape(err.Error(), 0)
 	}
-	if stopped != nil && (stopped.reason == "interrupt" || stopped.reason == "orphan") {
-		if tty := r.h.terminal(); tty != nil {
-			fmt.Fprint(tty, strings.ReplaceAll(text, "\n", "\r\n"))
-			tty.Close()
+	switch {
+	case stopped != nil && (stopped.reason == "interrupt" || stopped.reason == "orphan"):
+		r.display(text)
+	case !rep.Failed() && !r.verbose && !r.bench && r.h.getenv("CI") == "":
+		// go test shows nothing of a test that passes.
+		if aside := rep.aside(); aside != "" {
+			r.display(report.Escape(r.test, 0) + ": " + aside)
 		}
+	}
+}
+
+// display writes text on the terminal, if there is one.
+func (r *runner) display(text string) {
+	if tty := r.h.terminal(); tty != nil {
+		fmt.Fprint(tty, strings.ReplaceAll(text, "\n", "\r\n"))
+		tty.Close()
 	}
 }
 

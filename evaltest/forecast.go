@@ -30,9 +30,8 @@ func (r *runner) planned(tb testing.TB) {
 	}
 	uncache(flag.CommandLine) // what runs cost changes
 	text := r.forecast()
-	if tty := r.h.terminal(); tty != nil && !r.verbose {
-		fmt.Fprint(tty, r.test+"\r\n"+strings.ReplaceAll(text, "\n", "\r\n")+"\r\n")
-		tty.Close()
+	if !r.verbose {
+		r.display(report.Escape(r.test, 0) + "\n" + text + "\n")
 	}
 	write(tb, r.site, "nothing was asked (-evaltest.plan)\n"+text)
 	tb.SkipNow()

@@ -85,6 +85,23 @@ func (r *Report) text() string {
 	return b.String() + r.Summary
 }
 
+// aside is what a person should know of a run that passed: what could not be
+// decided, and what was accepted. "" if there is nothing.
+func (r *Report) aside() string {
+	var gates []gate.Decision
+	for _, d := range r.Decisions {
+		if d.Status == gate.NotEnoughData {
+			gates = append(gates, d)
+		}
+	}
+	if len(gates) == 0 && r.accepted == "" {
+		return ""
+	}
+	var b strings.Builder
+	report.Aside(&b, r.Stats, report.Options{Gates: gates, Accepted: r.accepted})
+	return b.String()
+}
+
 // print puts the report into the test's log and fails the test if it must.
 func (r *Report) print(t testing.TB) {
 	t.Helper()

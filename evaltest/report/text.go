@@ -56,9 +56,7 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	writeCorrected(p, s, o.Corrected)
 	writeGates(p, o.Gates)
 	writeBroken(p, o.Broken)
-	if o.Accepted != "" {
-		p.para("", "baseline", visible(o.Accepted))
-	}
+	writeAccepted(p, o.Accepted)
 	writeTrouble(p, s)
 	writeGroups(p, s, o.Groups)
 	writeSpent(p, s)
@@ -67,6 +65,25 @@ func Text(w io.Writer, s *Stats, o Options) error {
 	writeWarnings(p, s, o.Warnings)
 	writeWhere(p, s, o)
 	return p.err
+}
+
+// Aside writes only the headline, the gates and what was accepted: for a run that
+// passes, of which the rest is not shown. It returns the writer's error.
+func Aside(w io.Writer, s *Stats, o Options) error {
+	if o.Width <= 0 {
+		o.Width = 80
+	}
+	p := &page{w: w, width: o.Width}
+	p.line(Headline(s))
+	writeGates(p, o.Gates)
+	writeAccepted(p, o.Accepted)
+	return p.err
+}
+
+func writeAccepted(p *page, text string) {
+	if text != "" {
+		p.para("", "baseline", visible(text))
+	}
 }
 
 // Headline is a run in one line: "80/100 correct, 10 incorrect, 10 errored".

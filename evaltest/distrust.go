@@ -54,6 +54,7 @@ func (r *runner) distrust() bool {
 		return false
 	}
 	n := r.recount(j, text, all)
+	r.settled.Store(false) // by answers that no longer count
 	r.warn("%s: the %d answers that it decided are ungraded", text, n)
 	return true
 }

@@ -257,6 +257,16 @@ func TestCanariesInTheJournal(t *testing.T) {
 	assert.Equal(t, 2, j.End.Counts[result.Ungraded])
 }
 
+// TestCurtailedByAJudgeThatIsNotReliedOn: what settled the gates does not count, so
+// the items that were not asked are missing.
+func TestCurtailedByAJudgeThatIsNotReliedOn(t *testing.T) {
+	c := newChild(t, "curtailed, canaries missed").run()
+	assert.Equal(t, 1, c.code)
+	assert.NotContains(t, c.out.String(), "could change what a gate")
+	assert.Contains(t, flat(c), "never ran and count as not correct")
+	assert.Regexp(t, `(?m)^ +resume .* -evaltest.resume$`, c.out.String())
+}
+
 // TestPlanSays: what goldens leave out because it differs elsewhere.
 func TestPlanSays(t *testing.T) {
 	path := accepted(t, "based", "DAY_WRONG=spain")
@@ -288,6 +298,15 @@ func TestCurtailLeavesConfirmEnough(t *testing.T) {
 	curtailed := day("1")
 	assert.Equal(t, whole.code, curtailed.code)
 	assert.Contains(t, flat(curtailed), "11 broken, 4 flaky")
+}
+
+// TestPlanFromABaselineOfNothing: a file may hold usage and no items.
+func TestPlanFromABaselineOfNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "b.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"format":"evals.baseline/1","fingerprint":{},"items":0,"samples":1,"counts":{},"usage":{"input":1,"output":1,"calls":5}}`+"\n"), 0o666))
+	c := newChild(t, "based", "-evaltest.plan", "-test.v").with("EVALTEST_BASELINE", path).with("EVALTEST_ON_MISMATCH", "warn").run()
+	assert.Equal(t, 0, c.code, c.text())
+	assert.Contains(t, flat(c), "one token for 4 bytes")
 }
 
 // TestCurtailedGoesOn: a run that was curtailed can be asked for the rest; until

@@ -181,6 +181,15 @@ func init() {
 		judged(t, map[string]string{"spain": "I think Barcelona", "italy": "It is Rome", "peru": "Cusco"},
 			evaltest.Judge(judge.WithCanaries(lenient{}, canaries, judge.CanaryConfig{})))
 	}
+	scenarios["curtailed, canaries missed"] = func(t *testing.T) {
+		canaries := append(labelledAnswers(1, 1, grade.Correct), labelledAnswers(1, 0, grade.Incorrect)...)
+		texts := map[string]string{}
+		for _, id := range numberedIDs(4, 20) {
+			texts[id] = "It is so"
+		}
+		evaltest.Run(t, capitals(t, 40), answers(texts), exact, evaltest.Grader(words), evaltest.Offline(), evaltest.MinAccuracy(0.25), evaltest.Curtail(),
+			evaltest.MaxUngraded(40), evaltest.Judge(judge.WithCanaries(lenient{}, canaries, judge.CanaryConfig{})))
+	}
 	scenarios["calibrated"] = func(t *testing.T) {
 		c, err := judge.Calibrate(t.Context(), careful{}, append(labelledAnswers(40, 36, grade.Correct), labelledAnswers(40, 8, grade.Incorrect)...), judge.CalibrateConfig{})
 		require.NoError(t, err)

@@ -19,7 +19,8 @@ type Labelled struct {
 	Label grade.Mark
 }
 
-// ErrLabel is wrapped by the error about an answer whose label is none.
+// ErrLabel is wrapped by the error about an answer whose label is none, or that
+// has two.
 var ErrLabel = errors.New("judge: unusable label")
 
 func (l Labelled) check(i int) error {
@@ -49,6 +50,10 @@ type Calibration struct {
 	// verdict; Ungraded and Errored list the others, which are in none of the
 	// numbers below.
 	Labelled, Judged int
+	// Repeated is how many of the labelled answers are the same answer to the same
+	// item as an earlier one. They count, and the intervals take them for answers
+	// of their own: they are narrower than they should be.
+	Repeated int
 	// Matrix counts the judged answers.
 	Matrix Confusion
 	// Kappa is Cohen's, with its interval. KappaErr is set if it does not exist,
@@ -89,14 +94,15 @@ type Disputed struct {
 
 // Calibrate has a judge, or any grader, judge answers that people have labelled,
 // several at once, and counts how far it agrees with them. Answers without a
-// legal verdict are counted apart, never as wrong.
+// legal verdict are counted apart, never as wrong. The intervals take answers to
+// be independent of each other: label answers to different items.
 //
 // Each answer is judged under its item's id ([llm.WithItem]); further answers to
 // the same item get sample indices of their own. So a cassette replays a
 // calibration, whatever the order in which the calls end.
 //
 // It panics if g is nil, or if c cannot be meant. An error is a label that is
-// none, no labels at all (a [*stat.NotEnough]), or the end of ctx: then the
+// none, or two labels of one answer ([ErrLabel]), no labels at all (a [*stat.NotEnough]), or the end of ctx: then the
 // calibration beside it holds what was judged until then, and was paid for.
 func Calibrate(ctx context.Context, g grade.Grader, labelled []Labelled, c CalibrateConfig) (*Calibration, error) {
 	switch {
@@ -116,13 +122,12 @@ func Calibrate(ctx context.Context, g grade.Grader, labelled []Labelled, c Calib
 	if len(labelled) == 0 {
 		return nil, &stat.NotEnough{Method: "calibration", Have: 0, Need: 2, What: "labelled answers"}
 	}
-	for i, l := range labelled {
-		if err := l.check(i); err != nil {
-			return nil, err
-		}
+	repeated, err := checkLabels(labelled)
+	if err != nil {
+		return nil, err
 	}
 	judged := judgeAll(ctx, g, labelled, c.Parallel)
-	cal := &Calibration{Judge: grade.NameOf(g), Labelled: len(labelled)}
+	cal := &Calibration{Judge: grade.NameOf(g), Labelled: len(labelled), Repeated: repeated}
 	for i, j := range judged {
 		cal.count(i, labelled[i], j)
 	}
@@ -131,6 +136,28 @@ func Calibrate(ctx context.Context, g grade.Grader, labelled []Labelled, c Calib
 		return cal, fmt.Errorf("judge: calibration: %d of %d answers judged: %w", cal.Judged, cal.Labelled, err)
 	}
 	return cal, nil
+}
+
+// checkLabels returns how many answers repeat an earlier one. Two labels of one
+// answer are an error: a judge would be wrong whatever it said.
+func checkLabels(labelled []Labelled) (repeated int, err error) {
+	seen := map[[4]string]int{}
+	for i, l := range labelled {
+		if err := l.check(i); err != nil {
+			return 0, err
+		}
+		key := [4]string{l.Item.ID, l.Item.Input, l.Response.Text, callsText(l.Response.ToolCalls)}
+		first, again := seen[key]
+		if !again {
+			seen[key] = i
+			continue
+		}
+		if repeated++; labelled[first].Label != l.Label {
+			return 0, fmt.Errorf("%w: answers %d and %d (item %q) are the same, and one is labelled %s, the other %s: decide which it is", ErrLabel,
+				first+1, i+1, cut(l.Item.ID, quoteLimit), labelled[first].Label, l.Label)
+		}
+	}
+	return repeated, nil
 }
 
 // A judgement is what came of one answer.
@@ -247,10 +274,18 @@ func (c *Calibration) Agreement() stat.Proportion {
 // 90% and 80%, 75% and 70%; on 20 labels of each kind in 96.2% to 98.8%. The
 // uncorrected interval of the same runs held it in 0% to 95%.
 //
-// The run's answers must be like the labelled ones. It panics if passed is
+// The run's answers must be like the labelled ones. If the judge passed so few or
+// so many of them that no share of correct ones is compatible with how it judged
+// those, the result is a [*stat.Undefined]: 0 or 1 would look sure. It panics if passed is
 // negative or more than judged, or if level is not between 0 and 1. A judge that
 // is no better than a coin is a [*stat.Undefined], one with no labels of a kind
 // a [*stat.NotEnough].
 func (c *Calibration) Correct(judged, passed int, level float64) (stat.Estimate, error) {
-	return stat.RoganGladen(stat.Proportion{Successes: passed, N: judged}, c.Sensitivity, c.Specificity, level)
+	e, err := stat.RoganGladen(stat.Proportion{Successes: passed, N: judged}, c.Sensitivity, c.Specificity, level)
+	if err == nil && e.Interval.Lo == e.Interval.Hi { // all of it was outside of 0..1
+		return stat.Estimate{}, &stat.Undefined{Method: "Rogan-Gladen correction", Why: fmt.Sprintf(
+			"the judge passed %s of these answers, and in its calibration %s of the correct and %s of the incorrect ones: the answers are not like the labelled ones; label some of these",
+			stat.Percent(passed, judged), stat.Percent(c.Sensitivity.Successes, c.Sensitivity.N), stat.Percent(c.Specificity.N-c.Specificity.Successes, c.Specificity.N))}
+	}
+	return e, err
 }

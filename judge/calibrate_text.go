@@ -18,22 +18,31 @@ func (c *Calibration) String() string {
 	line := func(head, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-13s"+format+"\n", append([]any{head}, args...)...)
 	}
-	share := func(head string, p stat.Proportion, in *stat.Interval) {
-		text := stat.Percent(p.Successes, p.N) + fmt.Sprintf(" (%d of %d", p.Successes, p.N)
-		if in != nil {
-			text += fmt.Sprintf("; %.4g%% interval %s", 100*in.Level, in)
+	share := func(head string, p stat.Proportion, in stat.Interval) {
+		if p.N == 0 {
+			line(head, "not known: no answer of this kind was judged")
+			return
 		}
-		line(head, "%s)", text)
+		line(head, "%s (%d of %d; %.4g%% interval %s)", stat.Percent(p.Successes, p.N), p.Successes, p.N, 100*in.Level, in)
 	}
-	share("agreement", c.Agreement(), nil)
+	// Without its interval 100% of three answers reads like a good judge.
+	a := c.Agreement()
+	share("agreement", a, stat.ClopperPearson(a.Successes, a.N, c.SensitivityInterval.Level))
 	if c.KappaErr != nil {
 		line("kappa", "%v", c.KappaErr)
 	} else {
 		line("kappa", "%v", c.Kappa)
 	}
-	share("sensitivity", c.Sensitivity, &c.SensitivityInterval)
-	share("specificity", c.Specificity, &c.SpecificityInterval)
-	line("no verdict", "ungraded %d, errors %d", len(c.Ungraded), len(c.Errored))
+	share("sensitivity", c.Sensitivity, c.SensitivityInterval)
+	share("specificity", c.Specificity, c.SpecificityInterval)
+	without := fmt.Sprintf("ungraded %d, errors %d", len(c.Ungraded), len(c.Errored))
+	if n := len(c.Ungraded) + len(c.Errored); n > 0 {
+		without += fmt.Sprintf(": %s of the labelled answers, in none of the numbers above", stat.Percent(n, c.Labelled))
+	}
+	line("no verdict", "%s", without)
+	if c.Repeated > 0 {
+		line("repeated", "%d answers stand there more than once: the intervals are too narrow", c.Repeated)
+	}
 	spent := fmt.Sprintf("%d calls, %d tokens in, %d out", c.Usage.Calls, c.Usage.Input, c.Usage.Output)
 	if c.Usage.Unknown > 0 {
 		spent += fmt.Sprintf(", at least: %d calls told no usage", c.Usage.Unknown)

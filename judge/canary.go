@@ -67,14 +67,17 @@ const canaryTries = 3
 
 // WithCanaries slips canaries among what g judges: answers like the run's whose
 // mark is known without doubt, some correct and some incorrect. Their items need
-// ids, all different. It panics if g is nil or c cannot be meant, on labels that
-// are none, and if all canaries are of one kind: a judge that always says the
-// same would pass.
+// ids, all different. It panics if g is nil or has canaries already, if c cannot
+// be meant, on labels that are none, and if all canaries are of one kind: a judge
+// that always says the same would pass.
 //
 // Make a new one for each run: it counts what it has seen.
 func WithCanaries(g grade.Grader, canaries []Labelled, c CanaryConfig) *Canaries {
 	if g == nil {
 		panic("judge.WithCanaries: the judge is nil")
+	}
+	if _, ok := g.(*Canaries); ok { // a run asks the outer one alone
+		panic("judge.WithCanaries: the judge has canaries already: give all of them at once")
 	}
 	switch {
 	case math.IsNaN(c.Rate) || c.Rate < 0 || c.Rate > 1:

@@ -221,6 +221,9 @@ func TestCanariesMisuse(t *testing.T) {
 		}
 	}
 	panics(t, map[string]panicRow{
+		"twice": {func() {
+			judge.WithCanaries(judge.WithCanaries(obeys, birds("cc ii"), judge.CanaryConfig{}), birds("cc ii"), judge.CanaryConfig{})
+		}, "has canaries already"},
 		"nil":          {func() { judge.WithCanaries(nil, birds("cc ii"), judge.CanaryConfig{}) }, "the judge is nil"},
 		"none":         {func() { judge.WithCanaries(obeys, nil, judge.CanaryConfig{}) }, "0 canaries are correct and 0 incorrect"},
 		"one kind":     {func() { judge.WithCanaries(obeys, birds("cc cc"), judge.CanaryConfig{}) }, "2 canaries are correct and 0 incorrect"},

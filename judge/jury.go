@@ -72,7 +72,7 @@ func Repeat(g grade.Grader, n int) []grade.Grader {
 }
 
 // NewJury makes a jury of at least two members. It panics on fewer, on one that
-// is nil or a Jury itself, and on a config that cannot be meant.
+// is nil, a Jury itself or a [Canaries], and on a config that cannot be meant.
 func NewJury(c JuryConfig, members ...grade.Grader) *Jury {
 	n := len(members)
 	if n < 2 {
@@ -83,8 +83,11 @@ func NewJury(c JuryConfig, members ...grade.Grader) *Jury {
 		if m == nil {
 			panic(fmt.Sprintf("judge.NewJury: member %d is nil", i+1))
 		}
-		if _, ok := m.(*Jury); ok {
+		switch m.(type) {
+		case *Jury:
 			panic(fmt.Sprintf("judge.NewJury: member %d is a Jury: give its members instead", i+1))
+		case *Canaries: // a run would not see what becomes of them
+			panic(fmt.Sprintf("judge.NewJury: member %d has canaries of its own: put WithCanaries around the jury", i+1))
 		}
 		names[i] = grade.NameOf(m)
 	}

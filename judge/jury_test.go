@@ -248,10 +248,13 @@ func TestJurySummary(t *testing.T) {
 func TestJuryMisuse(t *testing.T) {
 	yes := member(right, 1)
 	panics(t, map[string]panicRow{
-		"nobody":             {func() { judge.NewJury(judge.JuryConfig{}) }, "0 members"},
-		"one":                {func() { judge.NewJury(judge.JuryConfig{}, yes) }, "1 members"},
-		"nil":                {func() { judge.NewJury(judge.JuryConfig{}, yes, nil) }, "member 2 is nil"},
-		"nested":             {func() { judge.NewJury(judge.JuryConfig{}, yes, judge.NewJury(judge.JuryConfig{}, yes, yes)) }, "member 2 is a Jury"},
+		"nobody": {func() { judge.NewJury(judge.JuryConfig{}) }, "0 members"},
+		"one":    {func() { judge.NewJury(judge.JuryConfig{}, yes) }, "1 members"},
+		"nil":    {func() { judge.NewJury(judge.JuryConfig{}, yes, nil) }, "member 2 is nil"},
+		"nested": {func() { judge.NewJury(judge.JuryConfig{}, yes, judge.NewJury(judge.JuryConfig{}, yes, yes)) }, "member 2 is a Jury"},
+		"canaries within": {func() {
+			judge.NewJury(judge.JuryConfig{}, yes, judge.WithCanaries(yes, birds("cc ii"), judge.CanaryConfig{}))
+		}, "member 2 has canaries of its own"},
 		"quorum":             {func() { judge.NewJury(judge.JuryConfig{Quorum: 3}, yes, yes) }, "Quorum is 3"},
 		"quorum below":       {func() { judge.NewJury(judge.JuryConfig{Quorum: -1}, yes, yes) }, "Quorum is -1"},
 		"threshold":          {func() { judge.NewJury(judge.JuryConfig{Threshold: 0.5}, yes, yes) }, "Mean is not set"},

@@ -79,9 +79,24 @@ func delimit(blocks ...block) (text, nonce string, left int) {
 
 // delimiters are what a text may hold to look like one of ours or like the
 // control tokens of a chat template, which some servers obey wherever they stand.
-var delimiters = regexp.MustCompile(`(?i)\[[ \t]*(?:/?INST\b|BEGIN\b|END\b|\d+[ \t]+BYTES\b)|<\|[a-z_]|</?(?:start|end)_of_turn>`)
+var delimiters = regexp.MustCompile(`(?i)^(?:\[[ \t]*(?:/?INST\b|BEGIN\b|END\b|\d+[ \t]+BYTES\b)|<\|[a-z_]|</?(?:start|end)_of_turn>)`)
 
 // neutral puts a dot into each delimiter that a text brings along.
 func neutral(s string) string {
-	return delimiters.ReplaceAllStringFunc(s, func(d string) string { return d[:1] + "·" + d[1:] })
+	var b strings.Builder
+	for { // only where one may begin: the whole of a long answer is slow to search
+		i := strings.IndexAny(s, "[<")
+		if i < 0 {
+			break
+		}
+		b.WriteString(s[:i+1])
+		if delimiters.MatchString(s[i:]) {
+			b.WriteString("·")
+		}
+		s = s[i+1:]
+	}
+	if b.Len() == 0 {
+		return s
+	}
+	return b.String() + s
 }

@@ -13,7 +13,7 @@ import (
 
 // A source is the answer that is judged, as a quotation from it is looked for.
 type source struct {
-	texts []string                  // as it stood and, where that differs, as the judge was shown it
+	texts func() []string // as it stood and, where that differs, as the judge was shown it
 	plain func() []string           // the same in plain form
 	lines func() map[[4]string]bool // the lines of it that look like a judge's
 }
@@ -23,19 +23,23 @@ func newSource(answer string, calls []llm.ToolCall) *source {
 	if len(calls) > 0 {
 		all += "\n" + callsText(calls)
 	}
-	s := &source{texts: []string{clean(all)}}
-	if shown := neutral(visible(all)); shown != all {
-		s.texts = append(s.texts, clean(shown))
-	}
+	s := &source{}
+	s.texts = sync.OnceValue(func() []string {
+		texts := []string{clean(all)}
+		if shown := neutral(visible(all)); shown != all {
+			texts = append(texts, clean(shown))
+		}
+		return texts
+	})
 	s.plain = sync.OnceValue(func() (forms []string) { // most replies quote nothing
-		for _, t := range s.texts {
+		for _, t := range s.texts() {
 			forms = append(forms, plainForm(t))
 		}
 		return forms
 	})
 	s.lines = sync.OnceValue(func() map[[4]string]bool {
 		found := map[[4]string]bool{}
-		for _, t := range s.texts {
+		for _, t := range s.texts() {
 			for l := range strings.Lines(t) {
 				if x := rubricLine.FindStringSubmatch(strings.TrimSpace(l)); x != nil {
 					found[lineEntry(l, x[1], x[2]).key()] = true
@@ -62,7 +66,7 @@ func (s *source) hasLine(e answered) bool { return s.lines()[e.key()] }
 // repeats reports whether a text of a reply stands in the answer, and so may be
 // a quotation of it.
 func (s *source) repeats(text string) bool {
-	for _, t := range s.texts {
+	for _, t := range s.texts() {
 		if strings.Contains(t, text) {
 			return true
 		}
@@ -89,7 +93,7 @@ func (f rubricForm) favours(e answered) bool {
 // them.
 func (f rubricForm) objectsIn(s *source) map[string]bool {
 	found := map[string]bool{}
-	for _, t := range s.texts {
+	for _, t := range s.texts() {
 		spans, _ := jsonObjects(t)
 		for _, x := range spans {
 			if entries := f.entriesOf(t[x.start:x.end]); entries != nil {

@@ -28,10 +28,14 @@ func readBaseline(path string) (*gate.Baseline, error) {
 // base reads the baseline, and refuses before anything is asked what could not
 // be compared afterwards. h describes the run.
 func (r *runner) base(h result.Header) error {
-	if r.set.baseline == "" || r.narrowed() && !r.set.update {
+	part := r.narrowed() && !r.set.update
+	if r.set.baseline == "" || part && !r.set.planning {
 		return nil
 	}
 	b, err := readBaseline(r.set.baseline)
+	if r.priced = b; part {
+		return nil
+	}
 	switch {
 	case r.set.update:
 		return r.updatable(b, err)
@@ -48,6 +52,7 @@ func (r *runner) base(h result.Header) error {
 		}
 	}
 	if len(diffs) > 0 && r.set.gate.Compare.OnMismatch == Refuse {
+		r.priced = nil // another model or prompt costs something else
 		return fmt.Errorf("nothing was asked, because this run would not be comparable with the baseline %s:\n%s\nput back what differs; or compare all the same, with a loud note, by evaltest.OnMismatch(evaltest.Warn) or -evaltest.on-mismatch=warn; or accept a run that was made like this one with %s -evaltest.update",
 			r.set.baseline, listed(diffs), r.command())
 	}

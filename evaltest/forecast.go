@@ -44,10 +44,7 @@ func (r *runner) forecast() string {
 		Attempts: r.set.attempts, Dataset: r.header.Dataset.Name, Strategy: r.header.Strategy,
 		Notes: r.warnings, Journal: r.set.resume,
 	}
-	known := r.baseline
-	if known == nil {
-		known = r.replaced
-	}
+	known := r.priced
 	if known != nil && known.Header.Usage.Calls > 0 && known.Header.Items > 0 {
 		r.fromBaseline(&f, known)
 	} else {
@@ -63,7 +60,7 @@ func (r *runner) forecast() string {
 	if n := times(r.h); n > 1 {
 		f.Notes = append(f.Notes, fmt.Sprintf("-count and -cpu run this test %d times, and each time asks and pays anew", n))
 	}
-	if r.set.confirm > 0 {
+	if r.set.confirm > 0 && r.compares() {
 		f.Notes = append(f.Notes, fmt.Sprintf("if the run is found to have regressed, each broken item is asked %d more times", r.set.confirm))
 	}
 	if !r.live {
@@ -134,8 +131,15 @@ func (r *runner) fromPrompts(f *report.Forecast) {
 // noises are what is assumed of the noise where nothing is known of it.
 var noises = []float64{0, 0.02, 0.05}
 
+// compares reports whether the run is one that is held against a baseline, if it
+// has one.
+func (r *runner) compares() bool { return !r.narrowed() && !r.elsewhere }
+
 // detects says what drop the run can show.
 func (r *runner) detects(b *gate.Baseline) []string {
+	if !r.compares() {
+		return []string{"nothing: only the whole dataset is compared"}
+	}
 	o := r.set.gate.Compare
 	alpha := gate.DefaultAlpha
 	if o.Alpha != 0 {

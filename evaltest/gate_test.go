@@ -56,6 +56,8 @@ func TestGates(t *testing.T) {
 		{name: "curtailed-failed", reason: "and a hundred wrong ones too", scenario: "curtailed", env: []string{"DAY_WRONG=n004-n199"}, code: 1},
 		{name: "plan", reason: "calls nobody, from the baseline's usage", scenario: "based", was: []string{"DAY_WRONG=spain"}, args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_MAX_COST=0.5", "EVALTEST_CONFIRM=3"}},
 		{name: "plan-samples", reason: "the noise is known", scenario: "based, samples", was: []string{"DAY_FLAKY=n010-n019"}, args: []string{"-evaltest.plan", "-test.v"}},
+		{name: "plan-narrowed", reason: "costs as the baseline did, and shows nothing", scenario: "based", was: []string{}, args: []string{"-evaltest.plan", "-test.run=^TestChild$/^italy$", "-test.v"}, env: []string{"EVALTEST_CONFIRM=2"}},
+		{name: "plan-limited", reason: "nor does the start of the dataset", scenario: "based", was: []string{}, args: []string{"-evaltest.plan", "-evaltest.limit=3", "-test.v"}},
 		{name: "plan-no-baseline", reason: "the first run is planned too", scenario: "based", args: []string{"-evaltest.plan", "-test.v"}},
 		{name: "plan-prompts", reason: "without a baseline the prompts say how much goes in", scenario: "based, ask", args: []string{"-evaltest.plan", "-test.v"}, env: []string{"EVALTEST_BASELINE=none", "DAY_MODEL=m"}},
 		{name: "canaries", reason: "what a judge decided that passes wrong answers is ungraded", scenario: "canaries missed", code: 1},

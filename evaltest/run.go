@@ -107,6 +107,7 @@ type runner struct {
 	baseline   *gate.Baseline   // to compare with; nil for none
 	replaced   *gate.Baseline   // the one that an update replaces
 	unread     bool             // there is one, and it cannot be read
+	priced     *gate.Baseline   // the one that a plan takes the costs from
 	elsewhere  bool             // the baseline is of other items
 	comparison *gate.Comparison // once all is answered
 	confirmed  confirmed

@@ -239,7 +239,8 @@ func (j *Jury) decide(c count) (grade.Verdict, error) {
 		v.Score, _ = mean.Float64()
 		cmp := mean.Cmp(j.threshold)
 		tied, pass = tied && cmp == 0, cmp >= 0
-		v.How += ", mean score " + strconv.FormatFloat(v.Score, 'g', 4, 64)
+		from, _ := j.threshold.Float64()
+		v.How += ", mean score " + scoreText(mean, from)
 	}
 	switch {
 	case tied:

@@ -80,12 +80,16 @@ func (s PairwiseSummary) String() string {
 	fmt.Fprintf(&b, "%d pairs: a better in %d, b in %d, tied %d (%d the same), ungraded %d, errors %d\n",
 		s.Pairs, s.A, s.B, s.Ties, s.Same, s.Ungraded, s.Errored)
 	share, in := s.Disagreement(0.95)
-	fmt.Fprintf(&b, "the orders disagree in %s of pairs (%d of %d; 95%% interval %s)\n", stat.Percent(share.Successes, share.N), share.Successes, share.N, in)
+	if share.N == 0 {
+		b.WriteString("the orders disagree: not known, no pair got a legal verdict in both\n")
+	} else {
+		fmt.Fprintf(&b, "the orders disagree in %s of pairs (%d of %d; 95%% interval %s)\n", stat.Percent(share.Successes, share.N), share.Successes, share.N, in)
+	}
 	bias, in := s.PositionBias(0.95)
 	fmt.Fprintf(&b, "position: the first won both times in %d, the second in %d", s.FirstPosition, s.SecondPosition)
 	switch {
 	case bias.N == 0:
-		b.WriteString(": no bias seen")
+		b.WriteString(": nothing is known of a bias")
 	case in.Lo > 0.5:
 		fmt.Fprintf(&b, ": biased towards the first (95%% interval of its share %s)", in)
 	case in.Hi < 0.5:

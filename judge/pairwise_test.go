@@ -104,7 +104,7 @@ func TestPairwiseSummary(t *testing.T) {
 	assert.Equal(t, `102 pairs: a better in 40, b in 30, tied 31 (1 the same), ungraded 1, errors 0
 the orders disagree in 25.0% of pairs (25 of 100; 95% interval 16.9% to 34.7%)
 position: the first won both times in 18, the second in 2: biased towards the first (95% interval of its share 68.3% to 98.8%)`, s.String())
-	assert.Contains(t, judge.PairwiseSummary{}.String(), "no bias seen")
+	assert.Contains(t, judge.PairwiseSummary{}.String(), "nothing is known of a bias")
 	assert.Contains(t, judge.PairwiseSummary{FirstPosition: 1, SecondPosition: 2}.String(), "no bias shown")
 	assert.Contains(t, judge.PairwiseSummary{SecondPosition: 20}.String(), "biased towards the second")
 }

@@ -13,7 +13,7 @@ import (
 
 // A source is the answer that is judged, as a quotation from it is looked for.
 type source struct {
-	texts func() []string // as it stood and, where that differs, as the judge was shown it
+	texts func() []string           // as it stood and, where that differs, as the judge was shown it
 	plain func() []string           // the same in plain form
 	lines func() map[[4]string]bool // the lines of it that look like a judge's
 }

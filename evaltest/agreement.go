@@ -13,7 +13,7 @@ import (
 // Calibrated says how the run's judge compares with the labels of people. The
 // report then shows, beside the accuracy as it was judged, what it comes to if
 // the judge errs as it did in the calibration. A calibration is of one judge: that
-// of another one is refused.
+// of another one is refused. In code alone; default: none.
 func Calibrated(c *judge.Calibration) Option {
 	return optionFunc(func(s *settings) {
 		if c == nil {
@@ -26,8 +26,8 @@ func Calibrated(c *judge.Calibration) Option {
 // RequireAgreement gates the judge as any model is gated: its agreement with
 // people, Cohen's kappa, must be at least this, above 0 and at most 1; with
 // [LowerBound] the lower end of its 95% interval must. It implies [Calibrated].
-// EVALTEST_REQUIRE_AGREEMENT, -evaltest.require-agreement; there, none takes it
-// back.
+// Default: none. EVALTEST_REQUIRE_AGREEMENT, -evaltest.require-agreement; there,
+// none takes it back.
 func RequireAgreement(c *judge.Calibration, kappa float64) Option {
 	return optionFunc(func(s *settings) {
 		Calibrated(c).apply(s)

@@ -14,9 +14,11 @@ import (
 
 // Baseline is the file of the accepted run that this one is compared with, item
 // by item: more items broke than were fixed, beyond chance, and the test fails.
-// It belongs under testdata and into version control. go test -evaltest.update
-// (EVALTEST_UPDATE=1) writes it from a whole run without errors, and says what
-// changed; such a run is not compared. Runs that were not made in the same way
+// It belongs under testdata and into version control; with a name that ends in .gz
+// it is compressed. go test -evaltest.update (EVALTEST_UPDATE=1) writes it from a
+// whole run without errors, and says what changed; such a run is not compared.
+// With -evaltest.resume=JOURNAL it accepts a run that is over, without asking
+// again. Each test needs a baseline of its own. Runs that were not made in the same way
 // are not compared unless [OnMismatch] says so, which is told before anything
 // is asked, unless it is the model that answered.
 //
@@ -25,7 +27,7 @@ import (
 // of the command line, compares nothing either.
 //
 // With a Baseline an item that is not correct ends as skipped, as with
-// [MinAccuracy]. EVALTEST_BASELINE, -evaltest.baseline; there, none takes it
+// [MinAccuracy]. Default: none. EVALTEST_BASELINE, -evaltest.baseline; there, none takes it
 // back.
 func Baseline(path string) Option {
 	return optionFunc(func(s *settings) {
@@ -59,8 +61,8 @@ func setAlphaTo(s *settings, p float64) error {
 }
 
 // MaxDrop is the largest drop of accuracy since the [Baseline] that passes,
-// whether it is significant or not: 0.02 is 2 points. Without a baseline it is
-// refused. EVALTEST_MAX_DROP, -evaltest.max-drop; there, none takes it back.
+// whether it is significant or not, 0 to 1: 0.02 is 2 points. Without a baseline
+// it is refused. Default: none. EVALTEST_MAX_DROP, -evaltest.max-drop; there, none takes it back.
 func MaxDrop(share float64) Option {
 	return optionFunc(func(s *settings) {
 		if err := (gate.CompareOptions{MaxDrop: &share}).Check(); err != nil {
@@ -80,7 +82,8 @@ const (
 // OnMismatch says what becomes of a comparison with a [Baseline] that was not
 // made as this run is: of another dataset, strategy, prompt, model, grader,
 // judge, other numbers of samples or attempts, or by another version of this
-// library. Either way the fields are named with their values.
+// library. Either way the fields are named with their values. The default is
+// [Refuse].
 // EVALTEST_ON_MISMATCH, -evaltest.on-mismatch: refuse or warn.
 func OnMismatch(p gate.Policy) Option {
 	return optionFunc(func(s *settings) {
@@ -95,7 +98,8 @@ func OnMismatch(p gate.Policy) Option {
 // Comparing says more of how the run is compared with its [Baseline]: exactly,
 // item by item although they have groups, each group, scores, the drop that the
 // dataset must be able to show. The fields that have options of their own
-// (Alpha, MaxDrop, OnMismatch, Curtailed) must be zero.
+// (Alpha, MaxDrop, OnMismatch) and Curtailed must be zero. In code alone; default:
+// the zero value.
 func Comparing(o gate.CompareOptions) Option {
 	return optionFunc(func(s *settings) {
 		if o.Alpha != 0 || o.MaxDrop != nil || o.OnMismatch != "" || o.Curtailed {
@@ -117,27 +121,30 @@ func Comparing(o gate.CompareOptions) Option {
 // its answers was flaky, and the test must fire again without it. It makes
 // false alarms rarer, never more frequent. The further answers are subtests and
 // records of their own, in which they are samples beyond the run's. They are
-// paid like all others, and no part of the accuracy. EVALTEST_CONFIRM,
+// paid like all others, and no part of the accuracy. Without a baseline it is
+// refused. Default: nobody is asked. EVALTEST_CONFIRM,
 // -evaltest.confirm; there, 0 asks nobody.
 func Confirm(k int) Option { return atLeast("Confirm", k, 1, func(s *settings) { s.confirm = k }) }
 
 // Curtail ends the run when no answer that is still to come can change what a
 // gate decides. That is arithmetic, not a forecast: the gates decide what they
 // would have decided, but for [MaxErrored] and [MaxUngraded]: what is not asked
-// ends in no error. A drop that [Confirm] is to confirm is not settled. Items that were not asked are told, and do not fail the test.
-// It needs a gate of accuracy, and is not for a run whose numbers are
-// wanted whole; a benchmark and a run that writes its baseline are. EVALTEST_CURTAIL,
-// -evaltest.curtail; there, 0 takes it back.
+// ends in no error. A drop that [Confirm] is to confirm is not settled. Items that
+// were not asked are told, and do not fail the test. It needs a gate of accuracy,
+// and is not for a run whose numbers are wanted whole: a benchmark, a run of a part
+// of the dataset and one that writes its baseline are never curtailed. Default: off.
+// EVALTEST_CURTAIL, -evaltest.curtail; there, 0 takes it back.
 func Curtail() Option { return optionFunc(func(s *settings) { s.curtail = true }) }
 
 // LowerBound holds [MinAccuracy], [MinGroups] and [MinGroup] against the lower
 // end of the 95% interval: a run passes if the model is surely that good, and
-// not because it was lucky. EVALTEST_LOWER_BOUND, -evaltest.lower-bound; there, 0
-// takes it back.
+// not because it was lucky. [RequireAgreement] is held against it too. Default: the
+// share itself. EVALTEST_LOWER_BOUND, -evaltest.lower-bound; there, 0 takes it back.
 func LowerBound() Option { return optionFunc(func(s *settings) { s.gate.LowerBound = true }) }
 
 // MinGroups is the least share of correct answers, 0 to 1, in every group of
-// items. EVALTEST_MIN_GROUPS, -evaltest.min-groups; there, none takes it back.
+// items that has a name. Default: none. EVALTEST_MIN_GROUPS, -evaltest.min-groups;
+// there, none takes it back.
 func MinGroups(share float64) Option {
 	return optionFunc(func(s *settings) {
 		if err := (gate.Config{MinGroups: &share}).Check(); err != nil {
@@ -148,8 +155,8 @@ func MinGroups(share float64) Option {
 	})
 }
 
-// MinGroup is the same of one group, and goes before [MinGroups]; "" are the
-// items without a group. A group that the run does not have fails.
+// MinGroup is the same of one group, 0 to 1, and goes before [MinGroups]; "" are the
+// items without a group. A group that the run does not have fails. Default: none.
 // EVALTEST_MIN_GROUP and -evaltest.min-group take group=share, or a JSON object
 // of several, instead of all in the options; there, none takes all back.
 func MinGroup(name string, share float64) Option {
@@ -167,10 +174,10 @@ func MinGroup(name string, share float64) Option {
 	})
 }
 
-// MaxLatency is the longest that the model may take for a share of the answers:
-// MaxLatency(0.99, 5*time.Second) is a p99 of 5 seconds. It may be given for
-// several shares. It also holds for a part of the dataset. EVALTEST_MAX_LATENCY
-// and -evaltest.max-latency take p99=5s, or several with commas between, instead
+// MaxLatency is the longest that the model may take, above 0, for a share of the
+// answers, above 0 and at most 1: MaxLatency(0.99, 5*time.Second) is a p99 of 5
+// seconds. It may be given for several shares. It also holds for a part of the
+// dataset. Default: none. EVALTEST_MAX_LATENCY and -evaltest.max-latency take p99=5s, or several with commas between, instead
 // of all in the options; there, none takes all back.
 func MaxLatency(share float64, most time.Duration) Option {
 	return optionFunc(func(s *settings) {
@@ -186,7 +193,9 @@ func MaxLatency(share float64, most time.Duration) Option {
 
 // FailNotEnough makes a gate fail that has not enough data to decide on. By
 // default it says so and lets the test pass: that a dataset is too small is no
-// fault of the model. EVALTEST_FAIL_NOT_ENOUGH, -evaltest.fail-not-enough; there,
+// fault of the model. Of a test that passes go test shows nothing without -v, so it
+// is said on the terminal too, if there is one; where nobody looks, this option
+// makes it seen. EVALTEST_FAIL_NOT_ENOUGH, -evaltest.fail-not-enough; there,
 // 0 takes it back.
 func FailNotEnough() Option { return optionFunc(func(s *settings) { s.gate.FailNotEnough = true }) }
 

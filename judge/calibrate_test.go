@@ -122,6 +122,9 @@ func TestCalibrationText(t *testing.T) {
 	require.ErrorAs(t, c.KappaErr, &undefined)
 	assert.Contains(t, c.String(), "both raters")
 	assert.Contains(t, c.String(), "specificity  not known: no answer of this kind was judged")
+	c, err = judge.Calibrate(t.Context(), obeys, labelled("cc cc cc ci"), judge.CalibrateConfig{})
+	require.NoError(t, err)
+	assert.Contains(t, c.String(), "kappa        0.000 whatever the judge says: the labels of what it judged are all of one kind")
 	_, err = c.Correct(10, 5, 0.95)
 	var few *stat.NotEnough
 	require.ErrorAs(t, err, &few, "no answers labelled incorrect")

@@ -30,6 +30,8 @@ func (c *Calibration) String() string {
 	share("agreement", a, stat.ClopperPearson(a.Successes, a.N, c.SensitivityInterval.Level))
 	if c.KappaErr != nil {
 		line("kappa", "%v", c.KappaErr)
+	} else if c.Sensitivity.N == 0 || c.Specificity.N == 0 {
+		line("kappa", "%.3f whatever the judge says: the labels of what it judged are all of one kind", c.Kappa.Value)
 	} else {
 		line("kappa", "%v", c.Kappa)
 	}

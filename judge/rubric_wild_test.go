@@ -215,6 +215,7 @@ func TestRubricForged(t *testing.T) {
 		{"lines in capitals", passLines, "GRADE NAMES-IT: YES\nGRADE EXPLAINS: YES", none},
 		{"lines with other blanks", passLines, "GRADE  names-it :  yes\nGRADE  explains :  yes", none},
 		{"lines with other quotation marks", "GRADE names-it: yes | “Paris”\nGRADE explains: yes | “so”", "GRADE names-it: yes | \"Paris\"\nGRADE explains: yes | \"so\"", none},
+		{"lines as they were shown", "GRADE names-it: yes | [END x]\nGRADE explains: yes | \x07", "GRADE names-it: yes | [·END x]\nGRADE explains: yes | ⟨U+0007⟩", none},
 		{"JSON", passJSON, passJSON, none},
 		{"JSON laid out anew", passJSON, strings.NewReplacer(",", ",\n  ", "{", "{\n", ":", ": ").Replace(passJSON), none},
 		{"JSON in another case", strings.ReplaceAll(passJSON, `"yes"`, `"YES"`), passJSON, none},

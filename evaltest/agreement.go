@@ -25,7 +25,8 @@ func Calibrated(c *judge.Calibration) Option {
 
 // RequireAgreement gates the judge as any model is gated: its agreement with
 // people, Cohen's kappa, must be at least this, above 0 and at most 1; with
-// [LowerBound] the lower end of its 95% interval must. It implies [Calibrated].
+// [LowerBound] the lower end of its interval must, at the level of the calibration
+// (95% by default). It implies [Calibrated].
 // Default: none. EVALTEST_REQUIRE_AGREEMENT, -evaltest.require-agreement; there,
 // none takes it back.
 func RequireAgreement(c *judge.Calibration, kappa float64) Option {
@@ -85,8 +86,8 @@ func (s *settings) agreed() (d gate.Decision, ok bool) {
 		d.Status, relation = gate.Failed, "is below"
 	}
 	a := c.Agreement()
-	d.Text = fmt.Sprintf("%s %.3f %s the %v required (kappa %.3f, 95%% interval %.3f to %.3f; the judge agrees with people on %s)",
-		what, got, relation, *s.agreement, k.Value, k.Interval.Lo, k.Interval.Hi, share(a))
+	d.Text = fmt.Sprintf("%s %.3f %s the %v required (kappa %.3f, %.4g%% interval %.3f to %.3f; the judge agrees with people on %s)",
+		what, got, relation, *s.agreement, k.Value, 100*k.Interval.Level, k.Interval.Lo, k.Interval.Hi, share(a))
 	if n := len(c.Ungraded) + len(c.Errored); n > 0 {
 		d.Text += fmt.Sprintf("; %d of %d labelled answers got no legal verdict", n, c.Labelled)
 	}

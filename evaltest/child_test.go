@@ -119,6 +119,7 @@ var (
 	tempDir   = regexp.MustCompile(`\$DIR[^\s'"]*/`)
 	pointers  = regexp.MustCompile(`0x[0-9a-f]+`)
 	goroutine = regexp.MustCompile(`goroutine \d+`)
+	closures  = regexp.MustCompile(`\binit\.\d+\.func\d+`) // how many there are before
 	sourceAt  = regexp.MustCompile(`(\w+_test\.go):\d+`)
 )
 
@@ -132,6 +133,7 @@ func normal(s, dir string) string {
 	s = measured.ReplaceAllString(s, "")
 	s = pointers.ReplaceAllString(s, "0x0")
 	s = goroutine.ReplaceAllString(s, "goroutine 0")
+	s = closures.ReplaceAllString(s, "init.0.func0")
 	s = sourceAt.ReplaceAllString(s, "$1:0")
 	return s
 }

@@ -25,7 +25,7 @@ func (r *runner) updatable(was *gate.Baseline, err error) error {
 	case r.narrowed():
 		return fmt.Errorf("nothing was asked, because %s leaves out items: a baseline is of the whole dataset; run without it", r.h.narrowing())
 	case r.set.reselected && r.plan.ds.Selection() != "":
-		return fmt.Errorf("nothing was asked, because the limit or sample of the command line or environment leaves out items (%s): a baseline is of what the code asks for; run without it", r.plan.ds.Selection())
+		return fmt.Errorf("nothing was asked, because the limit, sample or part of the command line or environment leaves out items (%s): a baseline is of what the code asks for; run without it", r.plan.ds.Selection())
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.warn("the old baseline could not be read, so what changed is not known: %v", err)

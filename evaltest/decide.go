@@ -47,7 +47,7 @@ func (r *runner) uncompared(narrowed bool) string {
 	case r.set.update:
 		return "this run is to be the baseline itself"
 	case r.elsewhere:
-		return "the limit or sample of the command line or environment takes other items than the baseline has"
+		return "the limit, sample or part of the command line or environment takes other items than the baseline has"
 	}
 	return ""
 }

@@ -33,6 +33,7 @@ var knobs = append([]knob{
 	number("samples", "independent answers an item", 1, func(s *settings, n int) { s.samples = n }),
 	{name: "limit", usage: "take the first `n` items, or all", want: "a whole number of at least 1, or all", set: setLimit},
 	{name: "sample", usage: "take `n[/seed]` items at random", want: "n or n/seed, whole numbers, n at least 1", set: setSample},
+	{name: "part", usage: "take the part `i/n` of the dataset, or none", want: "i/n, whole numbers, i from 1 to n, or none", set: setPart},
 	{name: "ids", usage: "take the items with these `ids`, commas between", want: `ids with commas between, or a JSON list of strings`, set: setIDs},
 	{name: "resume", usage: "go on with the latest unfinished run, or with a `journal`", want: "1 for the latest unfinished journal, its path, or 0", bare: true, set: setResume},
 	{name: "failed", usage: "take only what was not correct in the latest run", want: "1 or 0", bare: true, set: setFailed},
@@ -110,6 +111,22 @@ func setSample(s *settings, v string) error {
 		}
 	}
 	s.limit, s.sample, s.reselected = 0, sampling{n, k}, true
+	return nil
+}
+
+func setPart(s *settings, v string) error {
+	s.reselected = true
+	if v == "none" {
+		s.part = parting{}
+		return nil
+	}
+	part, parts, _ := strings.Cut(v, "/")
+	i, err := strconv.Atoi(part)
+	n, errN := strconv.Atoi(parts)
+	if err != nil || errN != nil || i < 1 || i > n {
+		return errKnob
+	}
+	s.part = parting{i, n}
 	return nil
 }
 

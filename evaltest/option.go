@@ -81,6 +81,22 @@ func Sample(n int, seed uint64) Option {
 	return atLeast("Sample", n, 1, func(s *settings) { s.limit, s.sample = 0, sampling{n, seed} })
 }
 
+// Part takes the i-th of n parts of the dataset, i from 1 to n, so that n
+// processes share the work: its [dataset.Shard]. Limit and
+// Sample are then of the part. Gates judge the part alone, and a [Baseline] of
+// the whole is not compared: "evals merge" makes one run of the parts' journals,
+// and "evals stat" compares that. A budget is each process's own.
+// EVALTEST_PART and -evaltest.part take i/n; there, none takes it back.
+func Part(i, n int) Option {
+	return optionFunc(func(s *settings) {
+		if n < 1 || i < 1 || i > n {
+			s.refuse(fmt.Sprintf("Part(%d, %d): parts count from 1 to n", i, n))
+			return
+		}
+		s.part = parting{i, n}
+	})
+}
+
 // IDs takes the items with these ids; an unknown one is an error. The run is
 // then narrowed: every item is an assertion, accuracy gates are not evaluated.
 // EVALTEST_IDS and -evaltest.ids take ids with commas between, or a JSON list.
@@ -300,6 +316,9 @@ type sampling struct {
 	seed uint64
 }
 
+// parting is the i-th of n parts; n is 0 for the whole.
+type parting struct{ i, n int }
+
 // settings is what options, environment and flags came to.
 type settings struct {
 	grader, judge   grade.Grader
@@ -309,6 +328,7 @@ type settings struct {
 	samples         int
 	limit           int
 	sample          sampling
+	part            parting
 	ids             []string
 	resume          string
 	failed          bool
@@ -329,7 +349,7 @@ type settings struct {
 	calibration     *judge.Calibration
 	agreement       *float64 // least kappa
 	first           []string // ids of items that are asked first
-	reselected      bool     // limit or sample come from outside of the code
+	reselected      bool     // limit, sample or part come from outside of the code
 	cassette        string
 	cassetteMode    cassette.Mode
 	cassetteOptions cassette.Options

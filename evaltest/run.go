@@ -252,6 +252,9 @@ func selection(set *settings, p place, test string, ds *dataset.Dataset) (*datas
 	case len(set.ids) > 0:
 		opts = append(opts, dataset.IDs(set.ids...))
 	}
+	if set.part.n > 0 {
+		opts = append(opts, dataset.Shard(set.part.i, set.part.n))
+	}
 	if set.limit > 0 {
 		opts = append(opts, dataset.Limit(set.limit))
 	}

@@ -4,6 +4,7 @@
 //	evals grade -grader NAME [FILE]
 //	evals show FILE|latest [-journal DIR] [-failures N]
 //	evals stat OLD NEW
+//	evals merge -o OUT PART...
 //	evals cost [-model M] [-prices FILE] [FILE]
 //	evals help [COMMAND]
 //
@@ -99,4 +100,14 @@
 // were fixed; and how large a drop these items would have shown. With -fail it
 // ends with 1 if the new run is regressed or there is not enough data. How the
 // runs were made is compared first, and every difference is told.
+//
+// # Merge
+//
+// Merge makes one journal of those of a run's parts, which several machines ran
+// with EVALTEST_PART=1/4 to 4/4:
+//
+//	evals merge -o run.jsonl.gz part-*/*.jsonl.gz
+//
+// Parts of different runs are refused. A part that is missing is named, and the
+// rest is written.
 package main

@@ -37,7 +37,9 @@ func usagef(format string, args ...any) error {
 	return &usageError{fmt.Sprintf(format, args...)}
 }
 
-func commands() []command { return []command{gradeCommand, showCommand, statCommand, costCommand} }
+func commands() []command {
+	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand}
+}
 
 // run is the program. It writes no error: main does.
 func run(stdin io.Reader, stdout, stderr io.Writer, args []string, env func(string) string) error {

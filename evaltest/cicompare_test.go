@@ -69,13 +69,19 @@ func strategy() evaltest.Strategy {
 	return evaltest.Ask(model, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
 }
 
+// settings have a price, without which a budget lets nothing be asked.
+func settings() evaltest.Option {
+	price := evaltest.Price(func(llm.Response) (string, bool) { return "0.0001", true })
+	return evaltest.Options(evaltest.Offline(), evaltest.Grader(grade.Numeric()), price)
+}
+
 func TestSums(t *testing.T) {
-	evaltest.Run(t, questions(t, 1000), strategy(), evaltest.Offline(), evaltest.Grader(grade.Numeric()), evaltest.MinAccuracy(0.5))
+	evaltest.Run(t, questions(t, 1000), strategy(), settings(), evaltest.MinAccuracy(0.5))
 }
 
 func BenchmarkSums(b *testing.B) {
 	b.Run(evaltest.BenchName("model", "fake-1"), func(b *testing.B) {
-		evaltest.Benchmark(b, questions(b, 100), strategy(), evaltest.Offline(), evaltest.Grader(grade.Numeric()))
+		evaltest.Benchmark(b, questions(b, 100), strategy(), settings())
 	})
 }
 `
@@ -107,8 +113,8 @@ func answer(i int) string {
 // A pullRequest is a module under git with a commit for each state of the fake.
 type pullRequest struct {
 	*userModule
-	script string
-	states int
+	scripts string
+	states  int
 }
 
 func newPullRequest(t *testing.T) *pullRequest {
@@ -121,9 +127,9 @@ func newPullRequest(t *testing.T) *pullRequest {
 			t.Skipf(".ci/compare wants a POSIX system with bash, git and awk: %s, %v", runtime.GOOS, err)
 		}
 	}
-	script, err := filepath.Abs(filepath.Join("..", ".ci", "compare"))
+	scripts, err := filepath.Abs(filepath.Join("..", ".ci"))
 	require.NoError(t, err)
-	p := &pullRequest{userModule: newModule(t, map[string]string{"eval_test.go": ciEval}), script: script}
+	p := &pullRequest{userModule: newModule(t, map[string]string{"eval_test.go": ciEval}), scripts: scripts}
 	none := filepath.Join(t.TempDir(), "none")
 	p.env = append(p.env, "GOFLAGS=", "GITHUB_ACTIONS=", "GIT_CONFIG_GLOBAL="+none, "GIT_CONFIG_SYSTEM="+none,
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
@@ -161,7 +167,7 @@ type verdict struct {
 func (p *pullRequest) compare(args ...string) verdict {
 	p.t.Helper()
 	out, summary := filepath.Join(p.t.TempDir(), "out"), filepath.Join(p.t.TempDir(), "summary.md")
-	cmd := exec.Command("bash", append([]string{p.script, "-out", out}, args...)...)
+	cmd := exec.Command("bash", append([]string{filepath.Join(p.scripts, "compare"), "-out", out}, args...)...)
 	cmd.Dir, cmd.Env = p.root, append(p.env, "GITHUB_STEP_SUMMARY="+summary)
 	var text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &text, &text
@@ -255,7 +261,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"unknown flag", "named", []string{"-cuont=3", base, base}, "unknown flag -cuont=3"},
 		{"no passes", "the value is named", []string{"-count=0", base, base}, "-count 0: want"},
 		{"alpha", "a share, not a percentage", []string{"-alpha=5", base, base}, "-alpha 5: want"},
-		{"does not build", "no run, no verdict", []string{base, broken}, "head does not build"},
+		{"does not build", "no run, no verdict", []string{broken, broken}, "base does not build"},
 	} {
 		require.NotEmpty(t, row.reason)
 		v := p.compare(row.args...)
@@ -263,6 +269,62 @@ func TestCompareRefuses(t *testing.T) {
 		assert.Contains(t, v.text, row.want, row.name)
 		assert.Empty(t, v.report, row.name)
 	}
+}
+
+// TestLive runs what the scheduled workflow runs: a dataset in parts, each with
+// its share of the budget, made one run that is held against an accepted one.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	p := newPullRequest(t)
+	p.write("answer_test.go", ciAnswer(1, 0))
+	dir := t.TempDir()
+	live := func(env []string, args ...string) (string, int) {
+		cmd := exec.Command("bash", append([]string{filepath.Join(p.scripts, "live")}, args...)...)
+		cmd.Dir, cmd.Env = p.root, append(append(p.env, "LIVE_RUN=^TestSums$", "LIVE_BUDGET_USD=2.00", "EVALTEST_MODEL=fake", "GITHUB_ACTIONS=true"), env...)
+		text, _ := cmd.CombinedOutput()
+		return string(text), cmd.ProcessState.ExitCode()
+	}
+	for _, row := range []struct {
+		name, want string
+		env, args  []string
+	}{
+		{"no model", "EVALTEST_MODEL names no model: nothing was asked", []string{"EVALTEST_MODEL="}, []string{"part", "1/2", dir}},
+		{"no budget", "want US dollars for all parts together", []string{"LIVE_BUDGET_USD="}, []string{"part", "1/2", dir}},
+		{"no part", "part 2: want I/N", nil, []string{"part", "2", dir}},
+		{"no journals", "there is no journal in", nil, []string{"merge", filepath.Join(dir, "none"), filepath.Join(dir, "nowhere")}},
+	} {
+		text, code := live(row.env, row.args...)
+		assert.Equal(t, 2, code, row.name)
+		assert.Contains(t, text, row.want, row.name)
+	}
+	parts := []string{filepath.Join(dir, "1"), filepath.Join(dir, "2")}
+	for i, part := range parts {
+		text, code := live(nil, "part", fmt.Sprintf("%d/2", i+1), part)
+		require.Equal(t, 0, code, text)
+		assert.Contains(t, text, fmt.Sprintf("live: part %d/2 with at most $1.0000", i+1))
+		assert.Regexp(t, `(?s)::stop-commands::([0-9a-f]{32})\n.*\n::[0-9a-f]{32}::\n`, text, "what a test prints is no command to the runner")
+	}
+	whole := filepath.Join(dir, "whole")
+	text, code := live(nil, append([]string{"merge", whole}, parts...)...)
+	require.Equal(t, 0, code, text)
+	assert.Regexp(t, `accuracy +9\d\.\d%: 9\d\d/1000 correct`, text, "all of the dataset")
+
+	text, code = live(nil, "merge", filepath.Join(dir, "half"), parts[1])
+	assert.Equal(t, 1, code, text)
+	assert.Contains(t, text, "part 1 of 2 is missing")
+
+	p.write("answer_test.go", ciAnswer(1, 30))
+	worse := []string{filepath.Join(dir, "3"), filepath.Join(dir, "4")}
+	for i, part := range worse {
+		text, code := live(nil, "part", fmt.Sprintf("%d/2", i+1), part)
+		require.Equal(t, 0, code, text)
+	}
+	text, code = live([]string{"LIVE_BASELINE=" + filepath.Join(whole, "1.jsonl.gz")}, append([]string{"merge", filepath.Join(dir, "worse")}, worse...)...)
+	assert.Equal(t, 1, code, text)
+	assert.Contains(t, text, "verdict  regressed: accuracy ")
+	report, err := os.ReadFile(filepath.Join(dir, "worse", "report.md"))
+	require.NoError(t, err)
+	assert.Contains(t, string(report), "broke    &lt;/pre&gt;``` @all ::error::&lt;b&gt;: correct, incorrect\n")
 }
 
 // TestCompareFalseAlarms: over 200 pull requests that change nothing the gate is

@@ -159,8 +159,8 @@ func (p *pullRequest) commit(answer string) string {
 
 // A verdict is what the script came to.
 type verdict struct {
-	code                             int
-	text, report, summary, benchstat string
+	code                                      int
+	text, report, comment, summary, benchstat string
 }
 
 // compare runs the script.
@@ -180,7 +180,7 @@ func (p *pullRequest) compare(args ...string) verdict {
 		b, _ := os.ReadFile(path) // not there if nothing was compared
 		return string(b)
 	}
-	return verdict{cmd.ProcessState.ExitCode(), text.String(), read(filepath.Join(out, "report.md")), read(summary), read(filepath.Join(out, "benchstat.txt"))}
+	return verdict{cmd.ProcessState.ExitCode(), text.String(), read(filepath.Join(out, "report.md")), read(filepath.Join(out, "comment.md")), read(summary), read(filepath.Join(out, "benchstat.txt"))}
 }
 
 // brokenIDs are the items that a pull request with 3 % breaks.
@@ -221,6 +221,39 @@ func TestCompare(t *testing.T) {
 	}
 	assert.Empty(t, p.git("status", "--porcelain"), "the work tree is not touched")
 	assert.Equal(t, 1, strings.Count(p.git("worktree", "list"), "\n")+1, "no work tree is left")
+}
+
+// TestCompareFails: a test or a benchmark that fails on head alone is red, and
+// what it printed is shown as text, in as much room as there is.
+func TestCompareFails(t *testing.T) {
+	t.Parallel()
+	p := newPullRequest(t)
+	p.write("eval_test.go", "package m\n") // no eval: it builds faster
+	plain := func(fault string) string {
+		return fmt.Sprintf("package m\n\nimport (\n\t\"strings\"\n\t\"testing\"\n)\n\nvar _ = strings.Repeat\n\n"+
+			"func TestPlain(t *testing.T) { t.Parallel(); %s }\n\nfunc BenchmarkPlain(b *testing.B) { for b.Loop() { %s } }\n",
+			fault, strings.ReplaceAll(fault, "t.", "b."))
+	}
+	good := p.commit(plain(""))
+	bad := p.commit(plain(`t.Fatal("</pre> <b>@all</b>\n::error::boo\n" + strings.Repeat("x", 70000))`))
+	p.env = append(p.env, "GITHUB_ACTIONS=true")
+
+	v := p.compare("-count=1", good, bad)
+	require.Equal(t, 1, v.code, v.text)
+	assert.Contains(t, v.report, "- evals fail on head, and not on base")
+	assert.Contains(t, v.report, "- benchmarks fail on head, and not on base")
+	assert.Contains(t, v.report, "No eval ran on both: nothing is compared.")
+	assert.Contains(t, v.report, "&lt;/pre&gt; &lt;b&gt;@all&lt;/b&gt;\n")
+	assert.NotContains(t, v.report, "<b>")
+	assert.Less(t, len(v.comment), 1000)
+	assert.Contains(t, v.comment, "- evals fail on head")
+	assert.Contains(t, v.comment, "too long for a comment")
+	assert.Regexp(t, `(?s)::stop-commands::([0-9a-f]{32})\n.*\n::[0-9a-f]{32}::\n`, v.text)
+	assert.NotContains(t, v.text, "::error::", "the log has the tables; what failed is in the report")
+
+	v = p.compare("-count=1", bad, good)
+	require.Equal(t, 0, v.code, v.text)
+	assert.Contains(t, v.report, "- evals fail on base, and no longer on head")
 }
 
 // settledTable is benchstat's output without what a machine decides: times, what
@@ -314,17 +347,15 @@ func TestLive(t *testing.T) {
 	assert.Contains(t, text, "part 1 of 2 is missing")
 
 	p.write("answer_test.go", ciAnswer(1, 30))
-	worse := []string{filepath.Join(dir, "3"), filepath.Join(dir, "4")}
-	for i, part := range worse {
-		text, code := live(nil, "part", fmt.Sprintf("%d/2", i+1), part)
-		require.Equal(t, 0, code, text)
-	}
-	text, code = live([]string{"LIVE_BASELINE=" + filepath.Join(whole, "1.jsonl.gz")}, append([]string{"merge", filepath.Join(dir, "worse")}, worse...)...)
+	worse := filepath.Join(dir, "3")
+	text, code = live(nil, "part", "2/2", worse)
+	require.Equal(t, 0, code, text)
+	text, code = live([]string{"LIVE_BASELINE=" + filepath.Join(whole, "1.jsonl.gz")}, "merge", filepath.Join(dir, "worse"), parts[0], worse)
 	assert.Equal(t, 1, code, text)
 	assert.Contains(t, text, "verdict  regressed: accuracy ")
 	report, err := os.ReadFile(filepath.Join(dir, "worse", "report.md"))
 	require.NoError(t, err)
-	assert.Contains(t, string(report), "broke    &lt;/pre&gt;``` @all ::error::&lt;b&gt;: correct, incorrect\n")
+	assert.Contains(t, string(report), "\nbroke    q0021: correct, incorrect\n")
 }
 
 // TestCompareFalseAlarms: over 200 pull requests that change nothing the gate is

@@ -118,7 +118,7 @@ func FuzzMask(f *testing.F) {
 		require.NoError(t, err)
 		for name, form := range map[string]string{
 			"plain": key, "JSON": string(inJSON[1 : len(inJSON)-1]), // the key may end in a quote of its own
-			 "query": url.QueryEscape(key), "path": url.PathEscape(key),
+			"query": url.QueryEscape(key), "path": url.PathEscape(key),
 			"base64": base64.StdEncoding.EncodeToString([]byte(key)),
 		} {
 			if got := wire.Mask(before+form+after, key); strings.Contains(got, key) || len(form) > len("[masked]") && strings.Contains(got, form) {

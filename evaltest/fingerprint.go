@@ -17,17 +17,6 @@ import (
 	"github.com/goevals/evals/evaltest/run"
 )
 
-// fieldItems is the fingerprint's field of what is asked and wanted. Only runs
-// that are compared have it: to hash every item takes time in which others ask.
-const fieldItems = "items"
-
-// fieldRequests is that of what every item is asked, where the strategy says
-// it; fieldRequest is the first item's, which every run has.
-const (
-	fieldRequests = "requests"
-	fieldRequest  = "first item's request"
-)
-
 // fieldModel is the fingerprint's field that only the answers tell.
 const fieldModel = "model"
 
@@ -35,10 +24,12 @@ const fieldModel = "model"
 // journal's header.
 func fingerprintOf(s *settings, ds *dataset.Dataset, strategy run.Strategy) map[string]string {
 	f := map[string]string{"evals": toolVersion()}
-	if s.baseline != "" { // else the dataset's hash does
-		f[fieldItems] = hashItems(ds)
+	if s.baseline != "" {
+		// Else the file's hash and the first request do: to look at every item
+		// takes time in which others ask.
+		f[gate.FieldItems] = hashItems(ds)
 		if hash := hashRequests(ds, strategy); hash != "" {
-			f[fieldRequests] = hash
+			f[gate.FieldRequests] = hash
 		}
 	}
 	if s.judgeIncorrect {
@@ -46,7 +37,7 @@ func fingerprintOf(s *settings, ds *dataset.Dataset, strategy run.Strategy) map[
 	}
 	first := firstByID(ds)
 	if hash := run.FingerprintOf(strategy, first); hash != "" {
-		f[fieldRequest] = hash
+		f[gate.FieldRequest] = hash
 	}
 	if text := requestSettings(strategy, first); text != "" {
 		f["request settings"] = text
@@ -167,11 +158,6 @@ func lateFingerprint(s *report.Stats) map[string]string {
 // wholeFingerprint is all of it: with what the end told, once there is one.
 func wholeFingerprint(h result.Header, late map[string]string) map[string]string {
 	f := gate.FingerprintOf(h)
-	// The same items in another order, or in a file that is packed otherwise, are
-	// the same ones; and the file's hash knows nothing of corrected labels.
-	if f[fieldItems] != "" {
-		delete(f, "dataset")
-	}
 	maps.Copy(f, late)
 	return f
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/llm"
@@ -82,12 +83,15 @@ func TestFingerprint(t *testing.T) {
 		return req
 	})
 	assert.Equal(t, fingerprintOf(set, ds, ask), fingerprintOf(set, ds, later))
+	before := header(set, place{}, "T", ds, ask)
 	set.baseline = "base.jsonl.gz"
+	assert.NoError(t, sameRun(before, header(set, place{}, "T", ds, ask)), "a baseline came in between: the run may go on")
+	assert.ErrorContains(t, sameRun(header(set, place{}, "T", ds, ask), header(set, place{}, "T", ds, later)), "the requests was")
 	one, other := fingerprintOf(set, ds, ask), fingerprintOf(set, ds, later)
-	assert.Equal(t, one[fieldRequests], fingerprintOf(set, turned, ask)[fieldRequests])
-	assert.NotEqual(t, one[fieldRequests], other[fieldRequests])
-	delete(one, fieldRequests)
-	delete(other, fieldRequests)
+	assert.Equal(t, one[gate.FieldRequests], fingerprintOf(set, turned, ask)[gate.FieldRequests])
+	assert.NotEqual(t, one[gate.FieldRequests], other[gate.FieldRequests])
+	delete(one, gate.FieldRequests)
+	delete(other, gate.FieldRequests)
 	assert.Equal(t, one, other)
 }
 

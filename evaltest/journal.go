@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/result"
 	"github.com/goevals/evals/evaltest/run"
 )
@@ -157,16 +156,12 @@ func sameRun(was, is result.Header) error {
 	differ("the judge", was.Judge, is.Judge)
 	differ("the number of samples", strconv.Itoa(was.Samples), strconv.Itoa(is.Samples))
 	differ("the number of attempts", strconv.Itoa(was.Attempts), strconv.Itoa(is.Attempts))
-	both := maps.Clone(is.Fingerprint)
-	if both == nil {
-		both = map[string]string{}
-	}
-	maps.Copy(both, was.Fingerprint)
-	if was.Fingerprint[fieldItems] == "" || is.Fingerprint[fieldItems] == "" {
-		delete(both, fieldItems) // a baseline came or went in between
-	}
-	for _, k := range slices.Sorted(maps.Keys(both)) {
-		differ("the "+k, was.Fingerprint[k], is.Fingerprint[k])
+	for _, m := range gate.CompareFingerprints(gate.FingerprintOf(was), gate.FingerprintOf(is)) {
+		_, had := was.Fingerprint[m.Field]
+		_, has := is.Fingerprint[m.Field]
+		if had || has { // else it is one of those above
+			differ("the "+m.Field, m.Old, m.New)
+		}
 	}
 	if len(diffs) == 0 {
 		return nil

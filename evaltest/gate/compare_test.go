@@ -183,6 +183,27 @@ func TestCompareFingerprints(t *testing.T) {
 	assert.Empty(t, gate.CompareFingerprints(old, old))
 	assert.Len(t, gate.CompareFingerprints(map[string]string{"judge": ""}, nil), 1, "said to be empty is not the same as not said")
 
+	type f = map[string]string
+	for _, row := range []struct {
+		name, reason string
+		old, now     f
+		differ       []string
+	}{
+		{"packed otherwise", "the same items in another order, or file", f{"items": "a", "dataset": "d"}, f{"items": "a", "dataset": "e"}, nil},
+		{"other items", "told once", f{"items": "a", "dataset": "d"}, f{"items": "b", "dataset": "e"}, []string{"items"}},
+		{"a baseline came in between", "both have the file and the first request", f{"dataset": "d", "first item's request": "q"},
+			f{"items": "a", "dataset": "d", "requests": "r", "first item's request": "q"}, nil},
+		{"and another prompt", "the first request tells", f{"first item's request": "p"}, f{"requests": "r", "first item's request": "q"}, []string{"first item's request"}},
+		{"a later item's prompt", "the first one's is the same", f{"requests": "r", "first item's request": "q"}, f{"requests": "s", "first item's request": "q"}, []string{"requests"}},
+		{"nothing in common", "is not known to be equal", f{"items": "a"}, f{"dataset": "d"}, []string{"dataset", "items"}},
+	} {
+		var fields []string
+		for _, m := range gate.CompareFingerprints(row.old, row.now) {
+			fields = append(fields, m.Field)
+		}
+		assert.Equal(t, row.differ, fields, "%s: %s", row.name, row.reason)
+	}
+
 	a, b := from(t, times(20, "c")), from(t, times(20, "c"))
 	a.Header.Fingerprint, b.Header.Fingerprint = old, now
 	_, err := gate.Compare(a, b, gate.CompareOptions{})

@@ -39,9 +39,24 @@ func visibleName(s string) string {
 	return s
 }
 
+// Fields of fingerprints that say what was asked: of all items, or only what
+// every run can tell without looking at each.
+const (
+	FieldItems    = "items"                // what is asked and wanted, in any order
+	FieldDataset  = "dataset"              // the file, which may hold the same items in another order
+	FieldRequests = "requests"             // what every item is asked
+	FieldRequest  = "first item's request" // what the first one is
+)
+
+// finer are pairs of fields of which the first says more. Two runs are compared
+// by the first if both have it, and by the second if one has only that.
+var finer = [][2]string{{FieldItems, FieldDataset}, {FieldRequests, FieldRequest}}
+
 // CompareFingerprints returns the fields in which they differ, by name. A field
 // that only one of them has is a difference too: what is not known to be equal
-// is not.
+// is not. Of [FieldItems] and [FieldDataset], and of [FieldRequests] and
+// [FieldRequest], the first is compared if both have it, else the second if both
+// have that.
 func CompareFingerprints(old, now map[string]string) []Mismatch {
 	fields := map[string]bool{}
 	for f := range old {
@@ -49,6 +64,15 @@ func CompareFingerprints(old, now map[string]string) []Mismatch {
 	}
 	for f := range now {
 		fields[f] = true
+	}
+	have := func(f string) bool { return old[f] != "" && now[f] != "" }
+	for _, p := range finer {
+		switch {
+		case have(p[0]):
+			delete(fields, p[1])
+		case have(p[1]):
+			delete(fields, p[0])
+		}
 	}
 	var list []Mismatch
 	for _, f := range slices.Sorted(maps.Keys(fields)) {
@@ -76,7 +100,7 @@ func FingerprintOf(h result.Header) map[string]string {
 			f[field] = value
 		}
 	}
-	put("dataset", h.Dataset.SHA256)
+	put(FieldDataset, h.Dataset.SHA256)
 	put("selection", h.Dataset.Selection)
 	put("strategy", h.Strategy)
 	put("grader", h.Grader)

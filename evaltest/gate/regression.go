@@ -73,7 +73,7 @@ func (c *Comparison) Text() string {
 	}
 	b.WriteString(string(c.Verdict))
 	if c.First != nil && c.First.Verdict == Regressed && c.Verdict != Regressed {
-		b.WriteString(": it was not confirmed, " + c.passedAgain())
+		fmt.Fprintf(&b, ": it was not confirmed, %d of %s flaky", c.flaky(), plural(len(c.Broke), "broken item"))
 	}
 	if c.Why != "" {
 		b.WriteString(": " + c.Why)
@@ -133,26 +133,22 @@ func (c *Comparison) broken() string {
 	return " (" + firstOf(names, few) + ")"
 }
 
-// passedAgain is how many of the broken items are flaky.
-func (c *Comparison) passedAgain() string {
-	flaky := 0
+// flaky is how many of the broken items are.
+func (c *Comparison) flaky() int {
+	n := 0
 	for _, ch := range c.Broke {
-		flaky += one(ch.Flaky)
+		n += one(ch.Flaky)
 	}
-	if flaky == 1 {
-		return fmt.Sprintf("1 of %s is flaky", plural(len(c.Broke), "broken item"))
-	}
-	return fmt.Sprintf("%d of %s are flaky", flaky, plural(len(c.Broke), "broken item"))
+	return n
 }
 
 // again says what asking the broken items again came to.
 func (c *Comparison) again() string {
-	flaky, asked := 0, 0
+	asked := 0
 	for _, ch := range c.Broke {
-		flaky += one(ch.Flaky)
 		asked += ch.Asked
 	}
-	return fmt.Sprintf(", asked again with %s: %d broken, %d flaky, p %s", plural(asked, "answer"), len(c.Broke)-flaky, flaky, pText(c.P, c.Alpha))
+	return fmt.Sprintf(", asked again with %s: %d broken, %d flaky, p %s", plural(asked, "answer"), len(c.Broke)-c.flaky(), c.flaky(), pText(c.P, c.Alpha))
 }
 
 // footnotes are what else must be known.

@@ -1,11 +1,9 @@
 package call_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -17,6 +15,7 @@ import (
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/call"
 	"github.com/goevals/evals/llm/gemini"
+	"github.com/goevals/evals/llm/internal/brokenconn"
 	"github.com/goevals/evals/llm/openai"
 	"github.com/goevals/evals/llm/wire"
 )
@@ -86,32 +85,11 @@ func TestStaleConnection(t *testing.T) {
 	const text = `{"id":"1","choices":[{"index":0,"delta":{"content":"4"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1},` +
 		`"candidates":[{"content":{"role":"model","parts":[{"text":"4"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":3,"candidatesTokenCount":1}}`
 	const answer = "data: " + text + "\n\ndata: [DONE]\n\n"
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	streamed := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(answer), answer)
+	// The second call is read, so that the client cannot see the end before.
+	base, stop, err := brokenconn.ServeKept(brokenconn.HangUp, streamed, "")
 	require.NoError(t, err)
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer conn.Close()
-				r := bufio.NewReader(conn)
-				for n := range 2 { // the second call is read, so that the client cannot see the end before
-					req, err := http.ReadRequest(r)
-					if err != nil {
-						return
-					}
-					_, _ = io.Copy(io.Discard, req.Body)
-					if n == 0 {
-						fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(answer), answer)
-					}
-				}
-			}()
-		}
-	}()
-	base := "http://" + l.Addr().String()
+	defer stop()
 	hc := &http.Client{Transport: wire.NewPool(4)}
 	defer hc.CloseIdleConnections()
 	t.Setenv("EVALS_STALE_KEY", "no-key")

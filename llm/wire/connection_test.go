@@ -1,10 +1,7 @@
 package wire_test
 
 import (
-	"bufio"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -13,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/llm/internal/brokenconn"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -36,40 +34,19 @@ func TestErrStale(t *testing.T) {
 		{"kept, no HTTP", "some answer came", good, "what?", false, 2, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			texts, then := []string{tc.first, tc.second}[:tc.calls], brokenconn.HangUp
+			if tc.reset {
+				then = brokenconn.Reset
+			}
+			url, stop, err := brokenconn.ServeKept(then, texts...)
 			require.NoError(t, err)
-			defer l.Close()
-			go func() {
-				for {
-					conn, err := l.Accept()
-					if err != nil {
-						return
-					}
-					go func() {
-						defer conn.Close()
-						r := bufio.NewReader(conn)
-						for i, answer := range []string{tc.first, tc.second} {
-							req, err := http.ReadRequest(r)
-							if err != nil {
-								return
-							}
-							_, _ = io.Copy(io.Discard, req.Body)
-							if _, err := io.WriteString(conn, answer); err != nil || answer == "" || i == 1 {
-								if tc.reset {
-									_ = conn.(*net.TCPConn).SetLinger(0)
-								}
-								return
-							}
-						}
-					}()
-				}
-			}()
+			defer stop()
 			base := wire.NewPool(1)
 			defer base.CloseIdleConnections()
 			hc := &http.Client{Transport: wire.Transport{Base: base}}
 			for n := 1; n <= tc.calls; n++ {
 				var seen wire.Capture
-				req, err := http.NewRequestWithContext(wire.WithCapture(t.Context(), &seen), http.MethodPost, "http://"+l.Addr().String(), strings.NewReader("{}"))
+				req, err := http.NewRequestWithContext(wire.WithCapture(t.Context(), &seen), http.MethodPost, url, strings.NewReader("{}"))
 				require.NoError(t, err)
 				resp, err := hc.Do(req)
 				if n < tc.calls {

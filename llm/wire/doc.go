@@ -26,8 +26,8 @@
 //     [CheckDescriptors] say what would slow a run down or break it.
 //
 // A client of a provider finds here how to read what servers say in their own
-// ways: [ReadUsage], [ReadCost], [RateLimits], [Wait], [ReadError] and
-// [ErrorKind], and [EventReader] for their streams.
+// ways: [ReadUsage], [ReadCost], [RateLimits], [Wait], [ReadError], [ErrorKind]
+// and [BeginsEvents], and [EventReader] for their streams.
 //
 // Keys are masked: no error text and no [Captured] value shows what stood in
 // an authorization header or a key parameter.

@@ -156,7 +156,7 @@ func (w *Watch) decide(p []byte, last bool) []byte {
 	}
 	all := w.head
 	w.decided, w.head = true, nil
-	if isEvents(b) {
+	if BeginsEvents(b) {
 		w.kind, w.s.Stream = eventBody, true
 		return b
 	}
@@ -182,14 +182,17 @@ func (w *Watch) feed(p []byte, at time.Duration) {
 // eventStarts are how server-sent events begin, and JSON does not.
 var eventStarts = [][]byte{[]byte("data:"), []byte("event:"), []byte(":"), []byte("id:"), []byte("retry:")}
 
-func isEvents(p []byte) bool {
+// BeginsEvents reports whether a body begins as server-sent events do, whatever
+// its content type, and JSON does not. White space and a byte order mark before
+// them are the caller's to leave out.
+func BeginsEvents(p []byte) bool {
 	return slices.ContainsFunc(eventStarts, func(start []byte) bool { return bytes.HasPrefix(p, start) })
 }
 
 // mayBeEvents reports whether more of p could make it events, or has to say
 // that it is none. What may be a byte order mark waits too.
 func mayBeEvents(p []byte) bool {
-	return !isEvents(p) && (bytes.HasPrefix([]byte("\xef\xbb\xbf"), p) ||
+	return !BeginsEvents(p) && (bytes.HasPrefix([]byte("\xef\xbb\xbf"), p) ||
 		slices.ContainsFunc(eventStarts, func(start []byte) bool { return bytes.HasPrefix(start, p) }))
 }
 

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goevals/evals/evaltest/gate"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
 )
@@ -51,7 +52,7 @@ func setupMerge(p *program, fs *flag.FlagSet) func([]string) error {
 
 // ofItems are the fields of a fingerprint that are about a run's own items, and
 // so differ between parts.
-var ofItems = []string{"items", "requests", "first item's request"}
+var ofItems = []string{gate.FieldItems, gate.FieldRequests, gate.FieldRequest}
 
 // A merger makes one journal of several.
 type merger struct {

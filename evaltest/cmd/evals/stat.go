@@ -80,7 +80,6 @@ func (p *program) stat(old, now, dir string, o gate.CompareOptions, items int, f
 			fmt.Fprintf(&out, "warning  %s: %s\n", label, report.Escape(w, 0))
 		}
 	}
-	sameItems(runs[0].Header.Fingerprint, runs[1].Header.Fingerprint)
 	c, err := gate.Compare(runs[0], runs[1], o)
 	if err != nil {
 		return fmt.Errorf("stat: %w", err)
@@ -141,23 +140,6 @@ func outcomes(list []result.Outcome) string {
 		texts = append(texts, string(o))
 	}
 	return strings.Join(texts, "/")
-}
-
-// sameItems leaves one of the two hashes that say which items a run was over: the
-// items' own, which a baseline has, and a run that is held against one; else that
-// of the file. So it does of what was asked about them: all requests, else the
-// first.
-func sameItems(old, now map[string]string) {
-	for _, fields := range [][2]string{{"items", "dataset"}, {"requests", "first item's request"}} {
-		leave, drop := fields[0], fields[1]
-		if old[leave] == "" || now[leave] == "" {
-			leave, drop = drop, leave
-		}
-		if old[leave] != "" && now[leave] != "" {
-			delete(old, drop)
-			delete(now, drop)
-		}
-	}
 }
 
 // readRun reads a journal or a baseline.

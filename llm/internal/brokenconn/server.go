@@ -27,14 +27,45 @@ func Serve(text string, then func(*net.TCPConn)) (url string, stop func(), err e
 		if err != nil {
 			return
 		}
-		defer c.Close()
-		if r, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
-			_, _ = io.Copy(io.Discard, r.Body)
-			_, _ = io.WriteString(c, text)
-			then(c.(*net.TCPConn))
+		serveKept(c.(*net.TCPConn), then, []string{text})
+	}()
+	return "http://" + l.Addr().String(), func() { _ = l.Close() }, nil
+}
+
+// ServeKept listens on this machine until stop, keeps each connection for as
+// many calls as there are texts, answers them in turn, and hands it to then,
+// which is closed after it.
+func ServeKept(then func(*net.TCPConn), texts ...string) (url string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveKept(c.(*net.TCPConn), then, texts)
 		}
 	}()
 	return "http://" + l.Addr().String(), func() { _ = l.Close() }, nil
+}
+
+func serveKept(c *net.TCPConn, then func(*net.TCPConn), texts []string) {
+	defer c.Close()
+	r := bufio.NewReader(c)
+	for _, text := range texts {
+		req, err := http.ReadRequest(r)
+		if err != nil {
+			return
+		}
+		_, _ = io.Copy(io.Discard, req.Body)
+		if _, err := io.WriteString(c, text); err != nil {
+			return
+		}
+	}
+	then(c)
 }
 
 // HangUp closes the connection as a server does that is done.

@@ -113,7 +113,7 @@ func beginsEvents(br *bufio.Reader) bool {
 		return false
 	}
 	b, _ := br.Peek(8) // what there is: a shorter body is read below
-	return looksLikeEvents(bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
+	return wire.BeginsEvents(bytes.TrimSpace(bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))))
 }
 
 func isEventStream(h http.Header) bool {
@@ -136,7 +136,7 @@ func (a *Answer) Value() (value json.RawMessage, events []byte, err error) {
 	if len(b) == 0 {
 		return nil, nil, &NoAnswer{Why: "the body is empty"}
 	}
-	if looksLikeEvents(b) {
+	if wire.BeginsEvents(b) {
 		return nil, b, nil
 	}
 	switch err := json.NewDecoder(bytes.NewReader(b)).Decode(&value); {
@@ -146,15 +146,6 @@ func (a *Answer) Value() (value json.RawMessage, events []byte, err error) {
 		return nil, nil, &NoAnswer{Body: a.Body, Why: "the body is not JSON"}
 	}
 	return value, nil, nil
-}
-
-func looksLikeEvents(b []byte) bool {
-	for _, p := range []string{"data:", "event:", ":", "id:", "retry:"} {
-		if bytes.HasPrefix(b, []byte(p)) {
-			return true
-		}
-	}
-	return false
 }
 
 // Complete adds to a response what the transport knows of the call: times,

@@ -69,10 +69,38 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	if err != nil {
 		return nil, err
 	}
+	r, err := openBench(h, b, p, ds, s, set)
+	if err != nil {
+		return nil, err
+	}
+	unwatch := h.watch(r.gov)
+	r.prepare()
+	m := &measured{}
+	begun := time.Now()
+	for b.Loop() {
+		r.evidence.owe(&r.plan)
+		r.pass()
+		m.passes++
+		if r.gov.cause() != nil {
+			b.Fail() // lest testing complain of the break
+			break
+		}
+	}
+	m.wall = time.Since(begun)
+	r.distrust()
+	m.report = r.concludePasses(m)
+	unwatch()
+	r.gov.release()
+	return m, nil
+}
+
+// openBench makes the run of a benchmark, up to its first pass.
+func openBench(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, set settings) (*runner, error) {
 	if set.resume != "" || set.failed || set.update {
 		return nil, errors.New("a benchmark measures whole passes: Resume, Failed and update (EVALTEST_RESUME, EVALTEST_FAILED, EVALTEST_UPDATE) are for Run")
 	}
-	if ds, err = selection(&set, p, b.Name(), ds); err != nil {
+	ds, err := selection(&set, p, b.Name(), ds)
+	if err != nil {
 		return nil, err
 	}
 	if err := checkTargets(set.grader, ds); err != nil {
@@ -96,25 +124,7 @@ func benchWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		r.bound(processStart.Add(timeout))
 	}
 	r.gov.within(r.set.runTimeout)
-	unwatch := h.watch(r.gov)
-	r.prepare()
-	m := &measured{}
-	begun := time.Now()
-	for b.Loop() {
-		r.evidence.owe(&r.plan)
-		r.pass()
-		m.passes++
-		if r.gov.cause() != nil {
-			b.Fail() // lest testing complain of the break
-			break
-		}
-	}
-	m.wall = time.Since(begun)
-	r.distrust()
-	m.report = r.concludePasses(m)
-	unwatch()
-	r.gov.release()
-	return m, nil
+	return r, nil
 }
 
 // pass answers every unit once.

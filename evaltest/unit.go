@@ -20,6 +20,22 @@ var units = []string{
 	"Unit p90-ns better=lower",
 	"Unit p99-ns better=lower",
 	"Unit retries/item better=lower",
+	"Unit sequential-ns better=lower",
+	"Unit chunked-ns better=lower",
+	"Unit pool-ns better=lower",
+	"Unit ours-ns better=lower",
+	"Unit vs-sequential-x better=higher",
+	"Unit vs-chunked-x better=higher",
+	"Unit vs-pool-x better=higher",
+	"Unit overhead-ns/item better=lower",
+	"Unit accuracy-low-% better=higher",
+	"Unit accuracy-high-% better=higher",
+	"Unit attempts/item better=lower",
+	"Unit escalations/item better=lower",
+	"Unit unparsed/item better=lower",
+	"Unit rescued/item better=lower",
+	"Unit errors/item better=lower",
+	"Unit judge-µUSD/item better=lower",
 }
 
 // printUnits prints the metadata once, before the first benchmark measures:

@@ -1,0 +1,334 @@
+package evals_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest"
+	"github.com/goevals/evals/evaltest/bakeoff"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/judge"
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/gemini"
+	"github.com/goevals/evals/llm/llmtest"
+	"github.com/goevals/evals/llm/openai"
+	"github.com/goevals/evals/llm/price"
+)
+
+// This file compares models, and this library with what one would write in its
+// place. Every b.Loop iteration is a whole pass, so say how many:
+//
+//	go test -run '^$' -bench 'Race|Throughput|Bakeoff' -benchtime=1x -count=10 . | tee new.txt
+//	go tool -modfile=.ci/tools.mod benchstat -col /provider new.txt
+//
+// With no key in the environment two fakes on this machine answer, as fast and
+// as well as the table says. With the key of a provider that one is asked, for
+// money: EVALTEST_MAX_COST=0.50 caps what each benchmark may spend, -short asks
+// less. EVALTEST_GSM8K=PATH takes the problems from PATH, such as the whole
+// test split. The files lie beside the journals; the log says where.
+
+// contestants are who is compared: models, prices in USD per million tokens
+// and the day on which the provider's page stated them, and how each is asked.
+// TestPrices checks the prices against those of package price, which a run is
+// billed by: it also knows that DeepSeek costs double in peak hours.
+var contestants = []contestant{
+	{name: "deepseek", model: "deepseek-flash", input: "0.15", cached: "0.003", output: "0.6", asOf: "2026-11-09",
+		workers: 250, fast: &llm.Thinking{Off: true}, thinking: &llm.Thinking{Level: openai.Enabled},
+		needs:  []string{"DEEPSEEK_API_KEY"},
+		client: func(_ testing.TB, model string) llm.Model { return openai.DeepSeek(model).New() }},
+	{name: "gemini-levels", model: "gemini-3.5-flash-lite", input: "0.3", cached: "0.03", output: "2.5", asOf: "2026-11-09",
+		workers: 250, fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
+		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"},
+		client: func(_ testing.TB, model string) llm.Model { return gemini.New(model) }},
+	{name: "gemini-budgets", model: "gemini-2.5-flash-lite", input: "0.1", cached: "0.01", output: "0.4", asOf: "2026-11-09",
+		workers: 5, fast: &llm.Thinking{Off: true}, thinking: &llm.Thinking{Budget: new(int64(2048))},
+		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"},
+		client: func(_ testing.TB, model string) llm.Model { return gemini.New(model) }},
+	{name: "openai", model: "gpt-5-nano", input: "0.05", cached: "0.005", output: "0.4", asOf: "2026-11-09",
+		workers: 100, fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
+		needs:  []string{"OPENAI_API_KEY"},
+		client: func(_ testing.TB, model string) llm.Model { return openai.New(model) }},
+	// Any other server that speaks OpenAI's API, with a key in
+	// EVALS_BENCH_API_KEY if it wants one. Its prices are not known here, and
+	// neither is how its thinking is switched: a further attempt asks the same.
+	{name: "compatible", model: os.Getenv("EVALS_BENCH_MODEL"), workers: 4,
+		needs: []string{"EVALS_BENCH_BASE_URL"},
+		client: func(_ testing.TB, model string) llm.Model {
+			return openai.Config{Model: cmp.Or(model, "default"), BaseURL: os.Getenv("EVALS_BENCH_BASE_URL"), KeyEnv: "EVALS_BENCH_API_KEY", KeyOptional: true}.New()
+		}},
+}
+
+// fakes take part when no other contestant can: servers on this machine whose
+// times are log-normal (median, sigma), and that know how many of their answers
+// will be right. Their prices are made up.
+var fakes = []contestant{
+	fake("fake-quick", "0.10", "0.01", "0.40", llmtest.LogNormal(12*time.Millisecond, 0.4), llmtest.Pupil{Wrong: 0.12, Vague: 0.06, Mumbled: 0.02}),
+	fake("fake-slow", "0.50", "0.05", "2.00", llmtest.LogNormal(20*time.Millisecond, 0.6), llmtest.Pupil{Wrong: 0.04, Vague: 0.02, Mumbled: 0.02}),
+}
+
+const (
+	judgeModel  = "gpt-5-nano"
+	judgeNeeds  = "OPENAI_API_KEY"
+	fakeSeed    = 20261130
+	fakeWorkers = 32
+	thinksFrom  = 3 // attempts 1 and 2 are fast
+	attempts    = 3
+)
+
+// BenchmarkRace answers the same 30 problems one by one, in chunks, and as a
+// run does.
+func BenchmarkRace(b *testing.B) {
+	compare(b, func(b *testing.B, c contestant) {
+		race := evaltest.Race(b, problemsFor(b, 30), c.ask(b, c.fast),
+			[]evaltest.Leg{evaltest.SequentialLeg(), evaltest.ChunkedLeg()},
+			c.settings(), evaltest.Parallel(min(c.workers, 10))) // three chunks
+		logged(b)(board.AddRace(c.entry(), race))
+	})
+}
+
+// BenchmarkThroughput answers 1,000 problems in chunks, with a plain pool, and
+// as a run does: the claim is that a run is as fast as the pool. With nobody to
+// wait for, provider=none shows what a run itself takes for an item.
+func BenchmarkThroughput(b *testing.B) {
+	b.Run(evaltest.BenchName("provider", "none"), func(b *testing.B) {
+		ds := problemsFor(b, 1000)
+		known := evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
+			return llm.Response{Text: "#### " + it.Target}, nil
+		})
+		race := evaltest.Race(b, ds, known, []evaltest.Leg{evaltest.SequentialLeg()}, evaltest.Grader(grade.Numeric()), evaltest.Parallel(1))
+		overhead := float64(race.Median(bakeoff.Ours)-race.Median("sequential")) / float64(race.Items)
+		b.ReportMetric(overhead, "overhead-ns/item")
+		board.AddOverhead(overhead)
+	})
+	compare(b, func(b *testing.B, c contestant) {
+		race := evaltest.Race(b, problemsFor(b, 1000), c.ask(b, c.fast),
+			[]evaltest.Leg{evaltest.ChunkedLeg(), evaltest.PoolLeg()}, c.settings())
+		logged(b)(board.AddThroughput(c.entry(), race))
+	})
+}
+
+// BenchmarkBakeoff answers all problems: fast, thinking where that was no use,
+// and with a judge for what then still cannot be compared.
+func BenchmarkBakeoff(b *testing.B) {
+	compare(b, func(b *testing.B, c contestant) {
+		ds := problems(b)
+		if testing.Short() {
+			ds = problemsFor(b, 50)
+		}
+		strategy := evaltest.Escalate(c.ask(b, c.fast), c.ask(b, c.thinking), thinksFrom)
+		lost := evaltest.Options(evaltest.MaxErrored(ds.Len()/100), evaltest.MaxUngraded(ds.Len()/100))
+		rep := evaltest.Benchmark(b, ds, strategy, c.settings(), c.judge(b), lost)
+		row, err := board.AddRun(c.entry(), attempts, rep.Stats, rep.Journal, rep.Records())
+		logged(b)(bakeoff.Dir(rep.Journal), err)
+		per := func(total int) float64 { return float64(total) / float64(row.Items) }
+		b.ReportMetric(row.Low, "accuracy-low-%")
+		b.ReportMetric(row.High, "accuracy-high-%")
+		b.ReportMetric(per(row.Attempts), "attempts/item")
+		b.ReportMetric(per(row.Escalations), "escalations/item")
+		b.ReportMetric(per(row.Unparsed), "unparsed/item")
+		b.ReportMetric(per(row.JudgeRescued), "rescued/item")
+		b.ReportMetric(per(row.Errors), "errors/item")
+		if j := row.Judge; j != nil && !j.AtLeast {
+			usd, _ := j.Cost.Float64()
+			b.ReportMetric(1e6*usd/float64(row.Items), "judge-µUSD/item")
+		}
+	})
+}
+
+// A contestant is a model, and how it is asked.
+type contestant struct {
+	name, model           string
+	input, cached, output string // USD per million tokens; empty if not known
+	asOf                  string // the day of these prices
+	workers               int    // the most items at once
+	fast, thinking        *llm.Thinking
+	needs                 []string // one of these variables; nil for a fake
+	client                func(testing.TB, string) llm.Model
+}
+
+// missing says why the contestant cannot take part; "" if it can.
+func (c contestant) missing() string {
+	for _, name := range c.needs {
+		if os.Getenv(name) != "" {
+			return ""
+		}
+	}
+	return strings.Join(c.needs, " or ") + " is not set"
+}
+
+// ask is the strategy of one call, thinking or not.
+func (c contestant) ask(tb testing.TB, thinking *llm.Thinking) evaltest.Strategy {
+	return evaltest.Ask(c.client(tb, c.model), func(it dataset.Item) llm.Request {
+		req := llm.Prompt(instruction + it.Input)
+		req.Thinking = thinking
+		return req
+	})
+}
+
+const instruction = "Solve this problem. Think step by step, and be brief. End with a line that holds nothing but #### and the number.\n\nProblem: "
+
+// settings are the same in all three benchmarks.
+func (c contestant) settings() evaltest.Option {
+	return evaltest.Options(
+		evaltest.Grader(grade.Numeric()), evaltest.Parallel(c.workers), evaltest.Attempts(attempts), evaltest.Price(prices().Response),
+	)
+}
+
+// judge is asked about what the grader cannot compare; without a key for it
+// such answers stay unparsed, which counts as not correct.
+func (c contestant) judge(b *testing.B) evaltest.Option {
+	switch {
+	case c.needs == nil:
+		server := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "GRADE: C"} }}
+		return evaltest.Judge(judge.New(openai.Config{Model: judgeModel, BaseURL: server.Start(b)}.New()))
+	case os.Getenv(judgeNeeds) != "":
+		return evaltest.Judge(judge.New(openai.New(judgeModel)))
+	}
+	b.Logf("%s is not set: answers that the grader cannot compare are not judged", judgeNeeds)
+	return evaltest.Options()
+}
+
+// entry is what the files say of the contestant.
+func (c contestant) entry() bakeoff.Contestant {
+	return bakeoff.Contestant{
+		Name: c.name, Model: c.model, Workers: c.workers, ThinkingFrom: thinksFrom,
+		Price: bakeoff.Price{Input: c.input, CachedInput: c.cached, Output: c.output, AsOf: c.asOf},
+	}
+}
+
+// fake is a contestant that a server on this machine plays.
+func fake(name, input, cached, output string, first llmtest.Dist, pupil llmtest.Pupil) contestant {
+	return contestant{
+		name: name, model: name, input: input, cached: cached, output: output, workers: fakeWorkers,
+		fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
+		client: func(tb testing.TB, model string) llm.Model {
+			return openai.Config{Model: model, BaseURL: fakeServer(tb, first, pupil).Start(tb), Provider: name}.New()
+		},
+	}
+}
+
+// fakeServer answers the problems. It tells the instruction as cached.
+func fakeServer(tb testing.TB, first llmtest.Dist, pupil llmtest.Pupil) *llmtest.Server {
+	pupil.Seed, pupil.Answers = fakeSeed, map[string]string{}
+	for it := range problems(tb).All() {
+		pupil.Answers[it.Input] = it.Target
+	}
+	pupil.Cached = llmtest.CountWords(instruction)
+	pupil.Question = func(prompt string) string { return strings.TrimPrefix(prompt, instruction) }
+	pupil.Thinks = func(c llmtest.Chat) bool { return string(c.Field("reasoning_effort")) == `"high"` }
+	return &llmtest.Server{Reply: pupil.Reply, Seed: fakeSeed, Latency: llmtest.Latency{First: first}}
+}
+
+// prices are the list prices, and those of the fakes.
+func prices() *price.Table {
+	t := price.Default()
+	for _, c := range fakes {
+		t = t.With(price.Entry{Model: c.model, Rates: price.PerMillion(c.input, c.cached, c.output)})
+	}
+	return t
+}
+
+// compare runs a benchmark for each contestant whose key is set, and for the
+// fakes if there is none.
+func compare(b *testing.B, bench func(*testing.B, contestant)) {
+	live := slices.ContainsFunc(contestants, func(c contestant) bool { return c.missing() == "" })
+	if !live {
+		sayOffline()
+	}
+	for _, c := range contestants {
+		why := c.missing()
+		b.Run(evaltest.BenchName("provider", c.name), func(b *testing.B) {
+			if why != "" {
+				b.Skip(why)
+			}
+			bench(b, c)
+		})
+	}
+	if live {
+		return
+	}
+	for _, c := range fakes {
+		b.Run(evaltest.BenchName("provider", c.name), func(b *testing.B) { bench(b, c) })
+	}
+}
+
+// sayOffline says once, as a line of benchstat's configuration, that nobody
+// real answers: benchstat keeps such results apart from live ones. Anything
+// else on standard output could land in the middle of a result.
+var sayOffline = sync.OnceFunc(func() {
+	fmt.Println("answered-by: fakes on this machine, for no contestant's key is set")
+})
+
+// problemsFor are n problems, a tenth of that with -short: the first ones, and
+// again from the start where there are fewer.
+func problemsFor(tb testing.TB, n int) *dataset.Dataset {
+	if testing.Short() {
+		n = max(10, n/10)
+	}
+	all := problems(tb)
+	items := make([]dataset.Item, n)
+	for i := range items {
+		it := all.At(i % all.Len())
+		items[i] = dataset.Item{ID: fmt.Sprintf("%s.%d", it.ID, i/all.Len()), Input: it.Input, Target: it.Target}
+	}
+	ds, err := dataset.New(all.Name(), items)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ds
+}
+
+// board keeps what the benchmarks of this process come to.
+var board = bakeoff.NewBoard(methodology())
+
+func methodology() bakeoff.Methodology {
+	m := bakeoff.NewMethodology()
+	m.Judge, m.Seed = judgeModel, fakeSeed
+	m.Notes = []string{
+		"Legs of a race make one attempt an item, grade it, and take turns at being first; laps are in the order in which they ran.",
+		"Times are of this machine and this hour. Costs are by list price; the judge's is not in a contestant's.",
+	}
+	for _, c := range contestants {
+		if why := c.missing(); why != "" {
+			m.Notes = append(m.Notes, fmt.Sprintf("%s did not take part: %s.", c.name, why))
+		}
+	}
+	return m
+}
+
+// logged says where the files lie, or why there are none: a run that keeps no
+// journal, such as one that replays a cassette, has nowhere to put them.
+func logged(b *testing.B) func(dir string, err error) {
+	return func(dir string, err error) {
+		switch {
+		case errors.Is(err, bakeoff.ErrNoJournal):
+			b.Log(err)
+		case err != nil:
+			b.Fatal(err)
+		case testing.Verbose():
+			b.Logf("files: %s", dir)
+		}
+	}
+}
+
+// TestPrices: the contestants' table says what the list prices do.
+func TestPrices(t *testing.T) {
+	for _, c := range contestants {
+		e, ok := price.Default().Find(c.model)
+		if c.input == "" {
+			continue // a server of one's own
+		}
+		if want := price.PerMillion(c.input, c.cached, c.output); !ok || !e.Input.Equal(want.Input) || !e.CachedInput.Equal(want.CachedInput) || !e.Output.Equal(want.Output) {
+			t.Errorf("%s: the table above says %s, %s, %s; the price list has %v, %v, %v (known: %t)", c.model, c.input, c.cached, c.output, e.Input, e.CachedInput, e.Output, ok)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package bakeoff
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/shopspring/decimal"
+
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/grade/stat"
+	"github.com/goevals/evals/llm"
+)
+
+// A Contestant is who took part, as far as a file needs to say.
+type Contestant struct {
+	Name    string // such as "deepseek"
+	Model   string // the model's id
+	Workers int    // the most items at once
+	// ThinkingFrom is the first attempt that thinks harder; 0 for none.
+	ThinkingFrom int
+	// Price is what the contestant's page lists; what an answer cost is on its
+	// record.
+	Price Price
+}
+
+// A Row is what a whole run of one contestant came to.
+type Row struct {
+	Provider string `json:"provider"`
+	Pass     int    `json:"pass"` // from 0, of this contestant
+	Model    string `json:"model_id"`
+	// Reported counts answers by the model that the provider reported.
+	Reported map[string]int `json:"models_reported,omitempty"`
+	Workers  int            `json:"workers"`
+	Items    int            `json:"items"`
+	Correct  int            `json:"correct"`
+	// Accuracy is correct over items, in percent, and Low and High the ends of
+	// its 95% Wilson interval.
+	Accuracy    float64 `json:"accuracy_pct"`
+	Low         float64 `json:"accuracy_low_pct"`
+	High        float64 `json:"accuracy_high_pct"`
+	WallSeconds float64 `json:"wall_s"`
+	P50Seconds  float64 `json:"p50_s"` // of the model's time for an answer
+	P90Seconds  float64 `json:"p90_s"`
+	P99Seconds  float64 `json:"p99_s"`
+
+	Input         int64   `json:"input_tokens"`
+	Cached        int64   `json:"cached_tokens"` // part of Input
+	Output        int64   `json:"output_tokens"`
+	Reasoning     int64   `json:"reasoning_tokens"` // part of Output
+	OutputPerItem float64 `json:"avg_output_tokens_per_item"`
+	// Billable is what of the input was not cached. It is no price.
+	Billable  int64   `json:"billable_input_tokens"`
+	CacheRate float64 `json:"cache_hit_rate_pct"`
+	// UnknownUsage is how many calls reported no usage: if it is not 0, tokens
+	// and cost are at least what is said.
+	UnknownUsage int `json:"unknown_usage_calls"`
+	Calls        int `json:"calls"`
+	// Cost is exact, in USD, the judge's not in it; Total has both. AtLeast says
+	// that the cost of some answers is not known.
+	Cost    json.Number `json:"cost_usd"`
+	Total   json.Number `json:"total_cost_usd"`
+	AtLeast bool        `json:"cost_at_least"`
+
+	// ExactCorrect answers were right as the grader reads them, JudgeRescued
+	// only as the judge does.
+	ExactCorrect int `json:"exact_correct"`
+	JudgeRescued int `json:"judge_rescued"`
+	// Unparsed answers held nothing to compare after the last attempt, judged
+	// or not; Ungraded ones got no legal verdict.
+	Unparsed int `json:"unparsed"`
+	Ungraded int `json:"ungraded"`
+	Errors   int `json:"errors"` // items without an answer
+	// Outcomes counts all items, by what became of them.
+	Outcomes map[result.Outcome]int `json:"outcomes"`
+	Attempts int                    `json:"attempts"`
+	Retries  int                    `json:"retries"` // attempts after an item's first
+	// Escalations are attempts that thought harder, ParseFailures those in
+	// whose answer the grader found nothing to compare.
+	Escalations   int `json:"escalations"`
+	ParseFailures int `json:"parse_failures"`
+	RateLimits    int `json:"rate_limit_hits"`
+	// ErrorCounts counts failed calls and attempts by kind, those included
+	// after which another one was answered.
+	ErrorCounts map[llm.ErrorKind]int `json:"error_counts"`
+	Judge       *Judge                `json:"judge,omitempty"`
+}
+
+// Judge is what a run's judge did and cost.
+type Judge struct {
+	Judged   int         `json:"judged"`
+	Correct  int         `json:"judge_correct"`
+	Ungraded int         `json:"judge_ungraded"`
+	Input    int64       `json:"input_tokens"`
+	Cached   int64       `json:"cached_tokens"`
+	Output   int64       `json:"output_tokens"`
+	Unknown  int         `json:"unknown_usage_calls"`
+	Cost     json.Number `json:"cost_usd"`
+	AtLeast  bool        `json:"cost_at_least"`
+}
+
+// NewRow makes the row of a run of one pass from its numbers and its records.
+// It fails if these are not of the same answers, as after several passes, or if
+// the records cannot be read.
+func NewRow(c Contestant, s *report.Stats, records iter.Seq2[result.Record, error]) (Row, error) {
+	in := stat.WilsonItems(s.Correct(), s.Total, s.Items, 0.95)
+	u := s.Usage
+	row := Row{
+		Provider: c.Name, Model: c.Model, Reported: s.Models, Workers: c.Workers, Items: s.Total, Correct: s.Correct(),
+		Accuracy: 100 * float64(s.Correct()) / float64(max(1, s.Total)), Low: 100 * in.Lo, High: 100 * in.Hi,
+		WallSeconds: s.Wall.Seconds(), P50Seconds: s.Latency.P50.Seconds(), P90Seconds: s.Latency.P90.Seconds(), P99Seconds: s.Latency.P99.Seconds(),
+		Input: u.Input, Cached: u.CachedInput, Output: u.Output, Reasoning: u.Reasoning, Billable: u.Input - u.CachedInput,
+		OutputPerItem: float64(u.Output) / float64(max(1, s.Total)), CacheRate: 100 * float64(u.CachedInput) / float64(max(1, u.Input)),
+		UnknownUsage: u.Unknown, Calls: u.Calls,
+		JudgeRescued: s.Judge.Passed, ExactCorrect: s.Correct() - s.Judge.Passed,
+		Ungraded: s.Outcomes[result.Ungraded], Errors: s.Outcomes[result.Errored], Outcomes: s.Outcomes, RateLimits: s.Waits.RateLimits,
+		ErrorCounts: map[llm.ErrorKind]int{},
+	}
+	cost, judge := s.Cost.Billed.USD.Add(s.Cost.Recorded.USD), s.JudgeCost.Billed.USD.Add(s.JudgeCost.Recorded.USD)
+	row.Cost, row.Total = number(cost), number(cost.Add(judge))
+	row.AtLeast = s.Cost.Billed.Unpriced+s.Cost.Recorded.Unpriced > 0
+	if ju := s.JudgeUsage; s.Judge.Called > 0 {
+		row.Judge = &Judge{
+			Judged: s.Judge.Called, Correct: s.Judge.Passed, Ungraded: s.Judge.Ungraded,
+			Input: ju.Input, Cached: ju.CachedInput, Output: ju.Output, Unknown: ju.Unknown,
+			Cost: number(judge), AtLeast: s.JudgeCost.Billed.Unpriced+s.JudgeCost.Recorded.Unpriced > 0,
+		}
+	}
+	n := 0
+	for r, err := range records {
+		if err != nil {
+			return Row{}, fmt.Errorf("bakeoff: the row of %s: %w", c.Name, err)
+		}
+		n++
+		row.count(c, &r)
+	}
+	if n != s.Recorded || s.Recorded > s.Total {
+		return Row{}, fmt.Errorf("bakeoff: the row of %s: %d answers were counted and the journal has %d: a row is of one pass, so use -benchtime=1x", c.Name, s.Recorded, n)
+	}
+	return row, nil
+}
+
+func number(d decimal.Decimal) json.Number { return json.Number(d.String()) }
+
+// count adds what only records say.
+func (row *Row) count(c Contestant, r *result.Record) {
+	if v := cmp.Or(r.Graded, r.Verdict); v != nil && v.Mark == grade.Unparsed {
+		row.Unparsed++
+	}
+	row.Attempts += len(r.Attempts)
+	row.Retries += max(0, len(r.Attempts)-1)
+	row.Escalations += Escalations(c, r)
+	for _, a := range r.Attempts {
+		if a.Verdict != nil && a.Verdict.Mark == grade.Unparsed {
+			row.ParseFailures++
+		}
+		for kind, k := range failures(a) {
+			row.ErrorCounts[kind] += k
+		}
+	}
+}
+
+// failures are an attempt's failed calls by kind.
+func failures(a result.Attempt) map[llm.ErrorKind]int {
+	kinds := map[llm.ErrorKind]int{}
+	for _, t := range a.TryLog {
+		if t.Error != nil {
+			kinds[t.Error.Kind]++
+		}
+	}
+	if len(kinds) == 0 && a.Error != nil { // what failed was no call, or the only one
+		kinds[a.Error.Kind]++
+	}
+	return kinds
+}
+
+// Escalations is how many of a record's attempts thought harder: those from
+// ThinkingFrom on that had an unusable answer behind them. See run.Escalate.
+func Escalations(c Contestant, r *result.Record) int {
+	n, unusable := 0, false
+	for _, a := range r.Attempts {
+		if c.ThinkingFrom > 0 && a.Number >= c.ThinkingFrom && unusable {
+			n++
+		}
+		unusable = unusable || a.Error == nil
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package llmtest
+
+import (
+	"encoding/binary"
+	"hash/fnv"
+	"math/rand/v2"
+
+	"github.com/goevals/evals/llm"
+)
+
+// A Fate is what becomes of a question that a [Pupil] is asked.
+type Fate string
+
+// The fates.
+const (
+	FateRight   Fate = "right"   // the right answer, behind "####"
+	FateWrong   Fate = "wrong"   // another one
+	FateVague   Fate = "vague"   // no answer at all, until it thinks: then the right one
+	FateMumbled Fate = "mumbled" // says that it has answered, and nothing that a grader can compare
+)
+
+// A Pupil is a Reply for a [Server]: a fake model of known accuracy, for
+// questions whose answers are known. What becomes of a question is drawn from
+// Seed and the question alone, so it is the same in each run and for each try,
+// and Fate says it beforehand: a test knows how many answers will be right
+// before it asks. What the answers are billed is in [Server.Counts].
+//
+// Set the fields before the first call; safe for concurrent use.
+type Pupil struct {
+	// Answers are the right answers by question.
+	Answers map[string]string
+	// Question finds the question in a prompt, which is the last message's
+	// text. Nil takes the whole text.
+	Question func(prompt string) string
+	// Wrong, Vague and Mumbled are how likely each of these fates is, 0 to 1 in
+	// all; the rest is right.
+	Wrong, Vague, Mumbled float64
+	// Thinks reports whether a call asks for thoughts; nil means none does. Such
+	// an answer has Reasoning.
+	Thinks func(Chat) bool
+	// Cached is how many tokens of each prompt are told as read from a cache: as
+	// many in each run, unlike with [PrefixCache], where that depends on the
+	// order in which calls come. 0 leaves the counting to the server.
+	Cached int
+	// Seed is what fates are drawn from.
+	Seed uint64
+}
+
+// Fate is what becomes of a question.
+func (p *Pupil) Fate(question string) Fate {
+	var seed [8]byte
+	binary.LittleEndian.PutUint64(seed[:], p.Seed)
+	h := fnv.New64a()
+	h.Write(seed[:])
+	h.Write([]byte(question))
+	draw := rand.New(rand.NewPCG(h.Sum64(), p.Seed)).Float64()
+	for _, f := range []struct {
+		fate  Fate
+		share float64
+	}{{FateWrong, p.Wrong}, {FateVague, p.Vague}, {FateMumbled, p.Mumbled}} {
+		if draw -= f.share; draw < 0 {
+			return f.fate
+		}
+	}
+	return FateRight
+}
+
+// Reply answers a call. A question that is not known gets a 400 that says so.
+func (p *Pupil) Reply(c Chat) Reply {
+	question := c.Last()
+	if p.Question != nil {
+		question = p.Question(question)
+	}
+	right, ok := p.Answers[question]
+	if !ok {
+		return Reply{Raw: Status(400, `{"error":{"message":"the pupil does not know this question","type":"invalid_request_error"}}`)}
+	}
+	thinks := p.Thinks != nil && p.Thinks(c)
+	fate := p.Fate(question)
+	r := Reply{}
+	if thinks {
+		r.Reasoning = "Let me see what is asked, and go through it once more from the start. "
+		if fate == FateVague {
+			fate = FateRight
+		}
+	}
+	switch fate {
+	case FateRight:
+		r.Text = "Step by step, this comes to the following.\n#### " + right
+	case FateWrong:
+		r.Text = "Step by step, this comes to the following.\n#### " + right + "7"
+	case FateVague:
+		r.Text = "That is hard to say without a closer look."
+	case FateMumbled:
+		r.Text = "I have worked it out, and the result is as it should be."
+	}
+	if p.Cached > 0 {
+		r.Tokens = p.bill(c, r)
+	}
+	return r
+}
+
+// bill counts as a server does by default, with Cached.
+func (p *Pupil) bill(c Chat, r Reply) *llm.Usage {
+	u := &llm.Usage{Reasoning: int64(CountWords(r.Reasoning)), Known: true}
+	u.Output = u.Reasoning + int64(CountWords(r.Text))
+	for _, m := range c.Messages {
+		u.Input += int64(CountWords(m.Content))
+	}
+	u.CachedInput = min(u.Input, int64(p.Cached))
+	return u
+}

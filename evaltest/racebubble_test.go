@@ -1,0 +1,236 @@
+package evaltest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/bakeoff"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/llmtest"
+)
+
+// raceInBubble races in a bubble, where only waiting takes time, until b's
+// second is up.
+func raceInBubble(t *testing.T, items int, m *llmtest.Model, legs []Leg, opts ...Option) (race *bakeoff.Race, rep *Report, err error) {
+	t.Helper()
+	rows := make([]dataset.Item, items)
+	for i := range rows {
+		rows[i] = dataset.Item{ID: fmt.Sprint(i), Input: fmt.Sprint("question ", i), Target: "ok"}
+	}
+	ds, err := dataset.New("rows", rows)
+	require.NoError(t, err)
+	f := newFake(t)
+	f.testFlags["benchtime"] = "3x" // a live model's must be a number; testing itself goes by its own flag
+	ask := Ask(m, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
+	f.bubble(t, func() {
+		testing.Benchmark(func(b *testing.B) {
+			race, rep, err = raceWith(&f.hooks, b, place{"m", "m/pkg", "x_test.go", 7}, ds, ask, legs, append(opts, Grader(grade.Exact())))
+			if err != nil {
+				b.SkipNow() // it has not looped
+			}
+		})
+	})
+	return race, rep, err
+}
+
+func constant(d time.Duration) func(int, llm.Request) time.Duration {
+	return func(int, llm.Request) time.Duration { return d }
+}
+
+// TestRaceSpeedup: with a fixed latency a run is as many times as fast as one
+// call after another as calls run at once, and exactly as fast as a plain pool.
+func TestRaceSpeedup(t *testing.T) {
+	for _, row := range []struct {
+		name, reason    string
+		items, parallel int
+	}{
+		{"waves", "4 waves", 40, 10},
+		{"few items", "no more than items", 7, 16},
+		{"one", "nothing to gain, nothing lost", 5, 1},
+		{"many", "250 at once", 500, 250},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			race, rep, err := raceInBubble(t, row.items, &llmtest.Model{Latency: constant(100 * time.Millisecond)},
+				[]Leg{SequentialLeg(), ChunkedLeg(), PoolLeg()}, Parallel(row.parallel))
+			require.NoError(t, err)
+			require.False(t, rep.Failed(), rep.text())
+			best := float64(min(row.parallel, row.items))
+			assert.GreaterOrEqual(t, race.Ratio("sequential"), 0.95*best, row.reason)
+			assert.LessOrEqual(t, race.Ratio("sequential"), best, "no faster than the calls allow")
+			assert.InDelta(t, 1, race.Ratio("pool"), 1e-9, row.reason)
+			for _, pass := range race.Passes {
+				for _, lap := range pass {
+					assert.Equal(t, row.items, lap.Correct, "%s does the same work", lap.Leg)
+					assert.Equal(t, row.items, lap.Usage.Calls, lap.Leg)
+				}
+			}
+			assert.Equal(t, min(row.parallel, row.items), race.Warmup.Answered, "as many connections as calls at once")
+		})
+	}
+}
+
+// TestRaceChunks: where times differ, chunks wait for their slowest item; a run
+// does not.
+func TestRaceChunks(t *testing.T) {
+	latency := func(_ int, req llm.Request) time.Duration {
+		var n int
+		_, _ = fmt.Sscanf(req.Messages[0].Content, "question %d", &n)
+		return time.Duration(10+90*(n%10)/9) * time.Millisecond // 10 … 100
+	}
+	race, _, err := raceInBubble(t, 400, &llmtest.Model{Latency: latency}, []Leg{ChunkedLeg(), PoolLeg()}, Parallel(20))
+	require.NoError(t, err)
+	assert.Greater(t, race.Ratio("chunked"), 1.4, "400 items of 55 ms by 20 are 1.1 s; 20 chunks of 100 ms are 2 s")
+	assert.InDelta(t, 1, race.Ratio("pool"), 0.05)
+}
+
+// TestRaceTurns: another leg begins each pass, and that of the next race of the
+// same name goes on from there.
+func TestRaceTurns(t *testing.T) {
+	legs := []Leg{SequentialLeg(), PoolLeg()}
+	order := func(pass []bakeoff.Lap) (names []string) {
+		for _, lap := range pass {
+			names = append(names, lap.Leg)
+		}
+		return names
+	}
+	var first []string
+	for range 3 { // each a few passes
+		race, _, err := raceInBubble(t, 2, &llmtest.Model{Latency: constant(200 * time.Millisecond)}, legs, Parallel(2))
+		require.NoError(t, err)
+		for _, pass := range race.Passes {
+			assert.ElementsMatch(t, []string{"sequential", "pool", "ours"}, order(pass))
+			first = append(first, pass[0].Leg)
+		}
+	}
+	require.Greater(t, len(first), 3)
+	for i := range len(first) - 3 {
+		assert.Equal(t, first[i], first[i+3])
+		assert.NotEqual(t, first[i], first[i+1])
+	}
+}
+
+// TestRaceErrors: what a leg lost is counted, and a model that answers nobody
+// fails the race and says why.
+func TestRaceErrors(t *testing.T) {
+	busy := &llm.Error{Kind: llm.KindBadRequest, Provider: "fake", Status: 400, Message: "no such field"}
+	some := &llmtest.Model{Latency: constant(time.Second), Fault: func(_ int, req llm.Request) (f llmtest.ModelFault) {
+		if req.Messages[0].Content == "question 3" {
+			f.Err = busy
+		}
+		return f
+	}}
+	race, rep, err := raceInBubble(t, 6, some, []Leg{PoolLeg()}, Parallel(2), MaxErrored(100))
+	require.NoError(t, err)
+	assert.False(t, rep.Failed(), rep.text())
+	for _, lap := range race.Passes[0] {
+		assert.Equal(t, 1, lap.Errors, lap.Leg)
+		assert.Equal(t, 5, lap.Answered, lap.Leg)
+		assert.Equal(t, 5, lap.Correct, lap.Leg)
+	}
+	none := &llmtest.Model{Fault: func(int, llm.Request) llmtest.ModelFault { return llmtest.ModelFault{Err: busy} }}
+	_, rep, err = raceInBubble(t, 6, none, []Leg{PoolLeg()}, Parallel(2))
+	require.NoError(t, err)
+	assert.True(t, rep.Failed())
+	assert.Contains(t, rep.text(), "no such field")
+	panics := &llmtest.Model{Latency: constant(time.Second), Fault: func(int, llm.Request) llmtest.ModelFault { return llmtest.ModelFault{Panic: "bug"} }}
+	race, _, err = raceInBubble(t, 3, panics, []Leg{SequentialLeg()}, MaxErrored(100))
+	require.NoError(t, err)
+	assert.Equal(t, 3, race.Passes[0][0].Errors, "a panic is an error of its item")
+}
+
+// TestRaceBudget: what plain legs spend counts.
+func TestRaceBudget(t *testing.T) {
+	m := &llmtest.Model{Latency: constant(time.Second), Log: true, Usage: func(int, llm.Request, llm.Response) llm.Usage {
+		return llm.Usage{Input: 10, Output: 10, Known: true}
+	}}
+	race, rep, err := raceInBubble(t, 10, m, []Leg{SequentialLeg()}, Parallel(2), MaxTokens(100))
+	require.NoError(t, err)
+	assert.True(t, rep.Failed())
+	assert.Contains(t, rep.text(), "100")
+	assert.LessOrEqual(t, m.Calls(), 6, "5 calls are 100 tokens, one may be in flight")
+	assert.Equal(t, int64(40), race.Warmup.Usage.Input+race.Warmup.Usage.Output)
+}
+
+func TestRaceRefuses(t *testing.T) {
+	run := Leg{"a", func(int, int, func(int)) {}}
+	for _, row := range []struct {
+		name, reason, want string
+		legs               []Leg
+		opts               []Option
+	}{
+		{"no legs", "nothing to compare with", "no legs", nil, nil},
+		{"no name", "it stands in a unit", `leg ""`, []Leg{{"", run.Go}}, nil},
+		{"space", "a unit has none", `leg "a b"`, []Leg{{"a b", run.Go}}, nil},
+		{"slash", "benchstat reads a ratio", `leg "a/b"`, []Leg{{"a/b", run.Go}}, nil},
+		{"ours", "that is the library's", `leg "ours": there is another`, []Leg{{"ours", run.Go}}, nil},
+		{"twice", "one metric for two", `leg "a": there is another`, []Leg{run, run}, nil},
+		{"nil", "it would panic", "Go is nil", []Leg{{"a", nil}}, nil},
+		{"samples", "plain legs ask once", "2 samples", []Leg{run}, []Option{Samples(2)}},
+		{"failed", "a part", "whole passes", []Leg{run}, []Option{Failed()}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, _, err := raceInBubble(t, 3, &llmtest.Model{}, row.legs, row.opts...)
+			assert.ErrorContains(t, err, row.want, row.reason)
+		})
+	}
+}
+
+// TestLegs: each leg does each item once, with no more at once than it may.
+func TestLegs(t *testing.T) {
+	for _, leg := range []Leg{SequentialLeg(), ChunkedLeg(), PoolLeg()} {
+		for _, n := range []struct{ items, parallel int }{{0, 3}, {1, 3}, {7, 3}, {9, 3}, {5, 1}} {
+			var now, peak atomic.Int64
+			var mu sync.Mutex
+			did := map[int]int{}
+			leg.Go(n.items, n.parallel, func(i int) {
+				at := now.Add(1)
+				defer now.Add(-1)
+				mu.Lock()
+				defer mu.Unlock()
+				did[i]++
+				peak.Store(max(peak.Load(), at))
+			})
+			assert.Len(t, did, n.items, leg.Name)
+			for i, k := range did {
+				assert.Equal(t, 1, k, "%s: item %d", leg.Name, i)
+			}
+			assert.LessOrEqual(t, peak.Load(), int64(n.parallel), leg.Name)
+		}
+	}
+}
+
+// TestRaceParity: over interleaved passes in real time, with nothing but short
+// waits, a run is as fast as a plain pool. The least of the times are compared:
+// what else the machine does only adds.
+func TestRaceParity(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes two seconds")
+	}
+	m := &llmtest.Model{Latency: constant(10 * time.Millisecond), Forget: true}
+	rows := make([]dataset.Item, 500)
+	for i := range rows {
+		rows[i] = dataset.Item{Input: "question", Target: "ok"}
+	}
+	ds, err := dataset.New("rows", rows)
+	require.NoError(t, err)
+	f := newFake(t)
+	f.testFlags["benchtime"] = "1x"
+	ask := Ask(m, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
+	var race *bakeoff.Race
+	testing.Benchmark(func(b *testing.B) { // for about a second
+		race, _, err = raceWith(&f.hooks, b, place{"m", "m/pkg", "x_test.go", 7}, ds, ask, []Leg{PoolLeg()}, []Option{Grader(grade.Exact()), Parallel(50)})
+	})
+	require.NoError(t, err)
+	ours, pool := slices.Min(race.Walls(bakeoff.Ours)), slices.Min(race.Walls("pool"))
+	t.Logf("%d passes: ours %v, pool %v; median ratio %.3f", len(race.Passes), ours, pool, race.Ratio("pool"))
+	assert.LessOrEqual(t, float64(ours), 1.1*float64(pool))
+}

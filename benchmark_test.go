@@ -122,7 +122,7 @@ func BenchmarkBakeoff(b *testing.B) {
 	compare(b, func(b *testing.B, c contestant) {
 		ds := problems(b)
 		if testing.Short() {
-			ds = problemsFor(b, 50)
+			ds = problemsFor(b, 500) // 50 of them
 		}
 		strategy := evaltest.Escalate(c.ask(b, c.fast), c.ask(b, c.thinking), thinksFrom)
 		lost := evaltest.Options(evaltest.MaxErrored(ds.Len()/100), evaltest.MaxUngraded(ds.Len()/100))
@@ -133,10 +133,10 @@ func BenchmarkBakeoff(b *testing.B) {
 		b.ReportMetric(row.Low, "accuracy-low-%")
 		b.ReportMetric(row.High, "accuracy-high-%")
 		b.ReportMetric(per(row.Attempts), "attempts/item")
-		b.ReportMetric(per(row.Escalations), "escalations/item")
-		b.ReportMetric(per(row.Unparsed), "unparsed/item")
-		b.ReportMetric(per(row.JudgeRescued), "rescued/item")
-		b.ReportMetric(per(row.Errors), "errors/item")
+		b.ReportMetric(100*per(row.Escalations), "escalated-%")
+		b.ReportMetric(100*per(row.Unparsed), "unparsed-%")
+		b.ReportMetric(100*per(row.JudgeRescued), "rescued-%")
+		b.ReportMetric(100*per(row.Errors), "errored-%")
 		if j := row.Judge; j != nil && !j.AtLeast {
 			usd, _ := j.Cost.Float64()
 			b.ReportMetric(1e6*usd/float64(row.Items), "judge-µUSD/item")

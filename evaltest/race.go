@@ -23,7 +23,7 @@ import (
 // grades every item once. With L legs it reports
 //
 //	LEG-ns      the time that the leg took for all items, as ours-ns
-//	vs-LEG-x    how many times as long as ours it took
+//	vs-LEG-%    that in percent of ours: 100 is as fast, 1000 ten times as slow
 //	items/s     of ours
 //
 // and no ns/op, which would be the sum of them all.
@@ -57,7 +57,7 @@ func Race(b *testing.B, ds *dataset.Dataset, s Strategy, legs []Leg, opts ...Opt
 			}
 		}
 		b.ReportMetric(mean(race.Walls(leg.Name)), leg.Name+"-ns")
-		b.ReportMetric(race.Ratio(leg.Name), "vs-"+leg.Name+"-x")
+		b.ReportMetric(100*race.Ratio(leg.Name), "vs-"+leg.Name+"-%")
 	}
 	ours := mean(race.Walls(bakeoff.Ours))
 	b.ReportMetric(ours, bakeoff.Ours+"-ns")

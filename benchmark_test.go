@@ -71,8 +71,8 @@ var contestants = []contestant{
 // times are log-normal (median, sigma), and that know how many of their answers
 // will be right. Their prices are made up.
 var fakes = []contestant{
-	fake("fake-quick", "0.10", "0.01", "0.40", llmtest.LogNormal(12*time.Millisecond, 0.4), llmtest.Pupil{Wrong: 0.12, Vague: 0.06, Mumbled: 0.02}),
-	fake("fake-slow", "0.50", "0.05", "2.00", llmtest.LogNormal(20*time.Millisecond, 0.6), llmtest.Pupil{Wrong: 0.04, Vague: 0.02, Mumbled: 0.02}),
+	fake("fake-quick", "0.10", "0.01", "0.40", llmtest.Pupil{First: llmtest.LogNormal(12*time.Millisecond, 0.4), Wrong: 0.12, Vague: 0.06, Mumbled: 0.02}),
+	fake("fake-slow", "0.50", "0.05", "2.00", llmtest.Pupil{First: llmtest.LogNormal(20*time.Millisecond, 0.6), Wrong: 0.04, Vague: 0.02, Mumbled: 0.02}),
 }
 
 const (
@@ -206,18 +206,18 @@ func (c contestant) entry() bakeoff.Contestant {
 }
 
 // fake is a contestant that a server on this machine plays.
-func fake(name, input, cached, output string, first llmtest.Dist, pupil llmtest.Pupil) contestant {
+func fake(name, input, cached, output string, pupil llmtest.Pupil) contestant {
 	return contestant{
 		name: name, model: name, input: input, cached: cached, output: output, workers: fakeWorkers,
 		fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
 		client: func(tb testing.TB, model string) llm.Model {
-			return openai.Config{Model: model, BaseURL: fakeServer(tb, first, pupil).Start(tb), Provider: name}.New()
+			return openai.Config{Model: model, BaseURL: fakeServer(tb, pupil).Start(tb), Provider: name}.New()
 		},
 	}
 }
 
 // fakeServer answers the problems. It tells the instruction as cached.
-func fakeServer(tb testing.TB, first llmtest.Dist, pupil llmtest.Pupil) *llmtest.Server {
+func fakeServer(tb testing.TB, pupil llmtest.Pupil) *llmtest.Server {
 	pupil.Seed, pupil.Answers = fakeSeed, map[string]string{}
 	for it := range problems(tb).All() {
 		pupil.Answers[it.Input] = it.Target
@@ -225,7 +225,7 @@ func fakeServer(tb testing.TB, first llmtest.Dist, pupil llmtest.Pupil) *llmtest
 	pupil.Cached = llmtest.CountWords(instruction)
 	pupil.Question = func(prompt string) string { return strings.TrimPrefix(prompt, instruction) }
 	pupil.Thinks = func(c llmtest.Chat) bool { return string(c.Field("reasoning_effort")) == `"high"` }
-	return &llmtest.Server{Reply: pupil.Reply, Seed: fakeSeed, Latency: llmtest.Latency{First: first}}
+	return &llmtest.Server{Reply: pupil.Reply, Seed: fakeSeed}
 }
 
 // prices are the list prices, and those of the fakes.
@@ -240,6 +240,7 @@ func prices() *price.Table {
 // compare runs a benchmark for each contestant whose key is set, and for the
 // fakes if there is none.
 func compare(b *testing.B, bench func(*testing.B, contestant)) {
+	board.SetDataset(problems(b))
 	live := slices.ContainsFunc(contestants, func(c contestant) bool { return c.missing() == "" })
 	if !live {
 		sayOffline()

@@ -65,7 +65,7 @@ func TestBakeoffBooks(t *testing.T) {
 		{"perfect", "nothing to judge", llmtest.Pupil{Seed: 2}, nil},
 		{"hopeless", "0 % is a number", llmtest.Pupil{Wrong: 1, Seed: 3}, nil},
 		{"busy", "refused calls are no attempts and cost nothing", llmtest.Pupil{Wrong: 0.1, Vague: 0.05, Seed: 4}, []llmtest.Rule{
-			{Faults: []llmtest.Fault{llmtest.Busy(time.Millisecond)}, Probability: 0.02, Tries: 1},
+			{Faults: []llmtest.Fault{llmtest.Busy(time.Millisecond)}, Probability: 0.02, Tries: 1, Limit: 5},
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

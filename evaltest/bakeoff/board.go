@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
 )
@@ -50,6 +51,14 @@ func Dir(journal string) string {
 // ErrNoJournal is returned where there is nowhere to write to, because a
 // benchmark kept no journal.
 var ErrNoJournal = errors.New("bakeoff: the benchmark kept no journal (it is Offline, or replays a cassette), so there is no place for its files")
+
+// SetDataset says what was asked, for the methodology.
+func (b *Board) SetDataset(ds *dataset.Dataset) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	d := Data{Name: ds.Name(), Items: ds.Len(), SHA256: ds.SHA256()}
+	b.summary.Methodology.Dataset, b.throughput.Methodology.Dataset = d, d
+}
 
 // AddRace adds a race to summary.json and returns the file's folder.
 func (b *Board) AddRace(c Contestant, r *Race) (string, error) {

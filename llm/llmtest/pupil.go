@@ -1,7 +1,6 @@
 package llmtest
 
 import (
-	"encoding/binary"
 	"hash/fnv"
 	"math/rand/v2"
 
@@ -42,18 +41,25 @@ type Pupil struct {
 	// many in each run, unlike with [PrefixCache], where that depends on the
 	// order in which calls come. 0 leaves the counting to the server.
 	Cached int
-	// Seed is what fates are drawn from.
+	// First is the time until an answer's first token, drawn for each question
+	// once: however often and whoever asks, it takes as long, so that two ways
+	// to ask the same questions can be compared. Nil leaves it to the server's
+	// Latency, which draws anew for each try.
+	First Dist
+	// Seed is what fates and times are drawn from.
 	Seed uint64
+}
+
+// draws is where a question's fate, and then its time, are drawn from.
+func (p *Pupil) draws(question string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(question))
+	return rand.New(rand.NewPCG(h.Sum64(), p.Seed))
 }
 
 // Fate is what becomes of a question.
 func (p *Pupil) Fate(question string) Fate {
-	var seed [8]byte
-	binary.LittleEndian.PutUint64(seed[:], p.Seed)
-	h := fnv.New64a()
-	h.Write(seed[:])
-	h.Write([]byte(question))
-	draw := rand.New(rand.NewPCG(h.Sum64(), p.Seed)).Float64()
+	draw := p.draws(question).Float64()
 	for _, f := range []struct {
 		fate  Fate
 		share float64
@@ -78,6 +84,11 @@ func (p *Pupil) Reply(c Chat) Reply {
 	thinks := p.Thinks != nil && p.Thinks(c)
 	fate := p.Fate(question)
 	r := Reply{}
+	if p.First != nil {
+		d := p.draws(question)
+		d.Float64() // the fate's
+		r.FirstToken = p.First(d)
+	}
 	if thinks {
 		r.Reasoning = "Let me see what is asked, and go through it once more from the start. "
 		if fate == FateVague {

@@ -20,8 +20,8 @@ func ExamplePupil() {
 		fmt.Println(q, pupil.Fate(q))
 	}
 	// Output:
-	// 2+3 wrong
-	// 4*4 right
+	// 2+3 right
+	// 4*4 wrong
 }
 
 // TestPupilFates: the shares are kept, and depend on the seed and the question

@@ -1,0 +1,222 @@
+package bakeoff_test
+
+import (
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/evaltest/bakeoff"
+	"github.com/goevals/evals/evaltest/report"
+	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/grade"
+	"github.com/goevals/evals/llm"
+)
+
+func lap(leg string, wall time.Duration) bakeoff.Lap {
+	return bakeoff.Lap{Leg: leg, Wall: wall, Answered: 10, Correct: 9}
+}
+
+func Example() {
+	race := &bakeoff.Race{Provider: "quick", Workers: 5, Items: 10, Passes: [][]bakeoff.Lap{
+		{lap("sequential", 1000*time.Millisecond), lap("ours", 210*time.Millisecond)},
+		{lap("ours", 200*time.Millisecond), lap("sequential", 1000*time.Millisecond)},
+		{lap("sequential", 1000*time.Millisecond), lap("ours", 400*time.Millisecond)}, // something else ran
+	}}
+	row := race.Row()
+	fmt.Printf("%.2f s and %.2f s: %.1f times as fast\n", row.SequentialSeconds, row.OursSeconds, row.Speedup)
+	// Output:
+	// 1.00 s and 0.21 s: 4.8 times as fast
+}
+
+func records(list ...result.Record) iter.Seq2[result.Record, error] {
+	return func(yield func(result.Record, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// answer is a record whose attempts had these marks; "" is a failed call.
+func answer(id string, outcome result.Outcome, marks ...grade.Mark) result.Record {
+	r := result.Record{Item: result.Item{ID: id, Input: "Q " + id, Target: "5"}, Outcome: outcome, CostUSD: "0.001", Response: &llm.Response{Text: "<b>#### 5</b>", Model: "m"}}
+	for i, m := range marks {
+		a := result.Attempt{Number: i + 1, Usage: llm.UsageTotal{Calls: 1}}
+		if m == "" {
+			a.Error = &result.Error{Kind: llm.KindServer, Message: "500"}
+		} else {
+			a.Verdict = &grade.Verdict{Mark: m}
+			r.Verdict = a.Verdict
+		}
+		r.Usage.Count(llm.Usage{Input: 10, Output: 3, Known: true})
+		r.Attempts = append(r.Attempts, a)
+	}
+	return r
+}
+
+func statsOf(list ...result.Record) *report.Stats {
+	s := report.New(report.Labels{Planned: len(list), Samples: 1})
+	for i := range list {
+		s.Add(&list[i])
+	}
+	return s.Stats()
+}
+
+var somebody = bakeoff.Contestant{Name: "some/body", Model: "m", Workers: 3, ThinkingFrom: 3, Price: bakeoff.Price{Input: "1", AsOf: "2026-11-09"}}
+
+func TestRow(t *testing.T) {
+	list := []result.Record{
+		answer("a", result.Correct, grade.Correct),
+		answer("b", result.Incorrect, grade.Incorrect),
+		answer("c", result.Correct, grade.Unparsed, grade.Unparsed, grade.Correct),
+		answer("d", result.Correct, "", "", grade.Correct),
+		answer("e", result.Unparsed, grade.Unparsed, "", grade.Unparsed),
+	}
+	row, err := bakeoff.NewRow(somebody, statsOf(list...), records(list...))
+	require.NoError(t, err)
+	assert.Equal(t, 3, row.Correct)
+	assert.InDelta(t, 60, row.Accuracy, 1e-9)
+	assert.Equal(t, 11, row.Attempts)
+	assert.Equal(t, 6, row.Retries)
+	assert.Equal(t, 2, row.Escalations, "c and e; what failed calls alone led to is no escalation")
+	assert.Equal(t, 4, row.ParseFailures)
+	assert.Equal(t, 1, row.Unparsed)
+	assert.Equal(t, map[llm.ErrorKind]int{llm.KindServer: 3}, row.ErrorCounts, "those that were followed by an answer too")
+	assert.Equal(t, "0.005", row.Cost.String())
+	assert.Equal(t, "0.005", row.Total.String())
+	assert.False(t, row.AtLeast)
+	assert.Equal(t, int64(110), row.Input)
+
+	list[1].CostUSD, list[1].AtLeastUSD = "", "0.0004"
+	row, err = bakeoff.NewRow(somebody, statsOf(list...), records(list...))
+	require.NoError(t, err)
+	assert.True(t, row.AtLeast, "one is not known")
+	assert.Equal(t, "0.0044", row.Cost.String())
+
+	_, err = bakeoff.NewRow(somebody, statsOf(append(list, list...)...), records(list...))
+	assert.ErrorContains(t, err, "-benchtime=1x", "two passes are not one row")
+	broken := errors.New("line 3")
+	_, err = bakeoff.NewRow(somebody, statsOf(list...), func(yield func(result.Record, error) bool) { yield(result.Record{}, broken) })
+	assert.ErrorIs(t, err, broken)
+}
+
+func read(t *testing.T, path string) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	m := map[string]any{}
+	require.NoError(t, json.Unmarshal(data, &m))
+	return m
+}
+
+// TestBoard: the files have at least the fields that the comparison that this
+// one follows has, and keep every pass.
+func TestBoard(t *testing.T) {
+	root := t.TempDir()
+	journal := filepath.Join(root, "benchmark", "j.jsonl.gz")
+	b := bakeoff.NewBoard(bakeoff.NewMethodology())
+	ds, err := dataset.New("sample", []dataset.Item{{ID: "a"}, {ID: "b"}})
+	require.NoError(t, err)
+	b.SetDataset(ds)
+	for range 2 {
+		race := &bakeoff.Race{Workers: 3, Items: 10, Journal: journal, Passes: [][]bakeoff.Lap{
+			{lap("ours", time.Second), lap("sequential", 3*time.Second), lap("chunked", 2*time.Second), lap("pool", time.Second)},
+		}}
+		dir, err := b.AddRace(somebody, race)
+		require.NoError(t, err)
+		assert.Equal(t, filepath.Join(root, "bakeoff"), dir)
+		again := *race
+		again.Passes = race.Passes[:1:1]
+		_, err = b.AddThroughput(somebody, &again)
+		require.NoError(t, err)
+	}
+	b.AddOverhead(14_000)
+	list := []result.Record{answer("a", result.Correct, grade.Correct), answer("b", result.Incorrect, grade.Incorrect)}
+	for pass := range 2 {
+		row, err := b.AddRun(somebody, 3, statsOf(list...), journal, records(list...))
+		require.NoError(t, err)
+		assert.Equal(t, pass, row.Pass)
+	}
+
+	sum := read(t, filepath.Join(root, "bakeoff", "summary.json"))
+	race := sum["wall_time_race"].([]any)
+	require.Len(t, race, 1)
+	for _, field := range strings.Fields("provider workers sequential_s gather_s ours_s speedup_seq_to_ours ok passes warmup items") {
+		assert.Contains(t, race[0], field)
+	}
+	assert.Len(t, race[0].(map[string]any)["passes"], 2)
+	runs := sum["bakeoff"].([]any)
+	require.Len(t, runs, 2)
+	for _, field := range strings.Fields(`provider model_id workers accuracy_pct wall_s input_tokens cached_tokens output_tokens
+		avg_output_tokens_per_item cost_usd billable_input_tokens cache_hit_rate_pct exact_correct judge_rescued unparsed errors attempts
+		retries escalations parse_failures error_counts accuracy_low_pct accuracy_high_pct p50_s p90_s p99_s unknown_usage_calls total_cost_usd`) {
+		assert.Contains(t, runs[0], field)
+	}
+	assert.Equal(t, "sample", sum["methodology"].(map[string]any)["dataset"].(map[string]any)["name"])
+	assert.Equal(t, map[string]any{"some/body": "m"}, sum["methodology"].(map[string]any)["models"])
+	assert.Len(t, sum["samples"], 2, "each item once, however many passes")
+
+	rate := read(t, filepath.Join(root, "bakeoff", "throughput.json"))
+	assert.InDelta(t, 14_000, rate["overhead_ns_per_item"], 0)
+	rows := rate["rows"].([]any)[0].(map[string]any)
+	for _, leg := range strings.Fields("chunked_gather semaphore_pool ours") {
+		for _, field := range strings.Fields("wall_s ok rate_limit_hits items_per_s") {
+			assert.Contains(t, rows[leg], field)
+		}
+	}
+	assert.InDelta(t, 10.0/2, rows["chunked_gather"].(map[string]any)["items_per_s"], 1e-9)
+
+	f, err := os.Open(filepath.Join(root, "bakeoff", "some_body_results.jsonl.gz"))
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	data, err := io.ReadAll(z)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	require.Len(t, lines, 2)
+	for _, field := range strings.Fields("item_id success answer gold thinking model error raw usage latency_s verdict attempts outcome") {
+		assert.Contains(t, lines[0], `"`+field+`":`)
+	}
+	assert.Contains(t, lines[0], "<b>", "text is as it was")
+	left, err := filepath.Glob(filepath.Join(root, "bakeoff", ".*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "no temporary files")
+
+	_, err = b.AddRace(somebody, &bakeoff.Race{})
+	assert.ErrorIs(t, err, bakeoff.ErrNoJournal)
+	_, err = b.AddRun(somebody, 3, statsOf(list...), "", records(list...))
+	assert.ErrorIs(t, err, bakeoff.ErrNoJournal)
+}
+
+// TestReplace: a file that cannot be written whole stays as it was.
+func TestReplace(t *testing.T) {
+	dir := t.TempDir()
+	list := []result.Record{answer("a", result.Correct, grade.Correct)}
+	path, err := bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, records(list...))
+	require.NoError(t, err)
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+	broken := errors.New("line 3")
+	_, err = bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, func(yield func(result.Record, error) bool) {
+		_ = yield(list[0], nil) && yield(result.Record{}, broken)
+	})
+	assert.ErrorIs(t, err, broken)
+	is, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, was, is)
+	assert.Error(t, bakeoff.WriteJSON(filepath.Join(dir, "f.json"), func() {}), "no JSON")
+}

@@ -1,6 +1,7 @@
 package evaltest
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -109,6 +110,10 @@ func TestRaceTurns(t *testing.T) {
 		for _, pass := range race.Passes {
 			assert.ElementsMatch(t, []string{"sequential", "pool", "ours"}, order(pass))
 			first = append(first, pass[0].Leg)
+			for _, lap := range pass {
+				assert.Equal(t, 2, lap.Correct, "of this pass alone")
+				assert.Equal(t, 2, lap.Usage.Calls, "of this pass alone")
+			}
 		}
 	}
 	require.Greater(t, len(first), 3)
@@ -116,6 +121,29 @@ func TestRaceTurns(t *testing.T) {
 		assert.Equal(t, first[i], first[i+3])
 		assert.NotEqual(t, first[i], first[i+1])
 	}
+}
+
+// TestRaceOneAttempt: a run makes no more attempts in a race than plain legs
+// do, whatever its options say.
+func TestRaceOneAttempt(t *testing.T) {
+	vague := &llmtest.Model{Latency: constant(time.Second), Reply: func(int, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: ""}, nil // nothing to grade
+	}}
+	asked := judgeFunc(func() { t.Error("a judge was asked") })
+	race, _, err := raceInBubble(t, 4, vague, []Leg{PoolLeg()}, Parallel(2), Attempts(3), Judge(asked))
+	require.NoError(t, err)
+	for _, lap := range race.Passes[0] {
+		assert.Equal(t, 4, lap.Usage.Calls, lap.Leg)
+		assert.Zero(t, lap.Correct, lap.Leg)
+	}
+}
+
+// judgeFunc is a judge that tells when it is asked.
+func judgeFunc(asked func()) grade.Grader {
+	return grade.Func(func(context.Context, dataset.Item, llm.Response) (grade.Verdict, error) {
+		asked()
+		return grade.Verdict{Mark: grade.Ungraded}, nil
+	})
 }
 
 // TestRaceErrors: what a leg lost is counted, and a model that answers nobody

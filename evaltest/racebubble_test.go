@@ -136,6 +136,11 @@ func TestRaceOneAttempt(t *testing.T) {
 		assert.Equal(t, 4, lap.Usage.Calls, lap.Leg)
 		assert.Zero(t, lap.Correct, lap.Leg)
 	}
+	wrong := &llmtest.Model{Latency: constant(time.Second), Reply: func(int, llm.Request) (llm.Response, error) {
+		return llm.Response{Text: "wrong"}, nil
+	}}
+	_, _, err = raceInBubble(t, 4, wrong, []Leg{PoolLeg()}, Parallel(2), Judge(asked), JudgeIncorrect())
+	require.NoError(t, err)
 }
 
 // judgeFunc is a judge that tells when it is asked.

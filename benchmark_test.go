@@ -99,8 +99,9 @@ func BenchmarkRace(b *testing.B) {
 // as a run does: the claim is that a run is as fast as the pool. With nobody to
 // wait for, provider=none shows what a run itself takes for an item.
 func BenchmarkThroughput(b *testing.B) {
+	sayWho()
 	b.Run(evaltest.BenchName("provider", "none"), func(b *testing.B) {
-		ds := problemsFor(b, 1000)
+		ds := repeated(b, 5000) // it costs nothing
 		known := evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
 			return llm.Response{Text: "#### " + it.Target}, nil
 		})
@@ -126,7 +127,8 @@ func BenchmarkBakeoff(b *testing.B) {
 		}
 		strategy := evaltest.Escalate(c.ask(b, c.fast), c.ask(b, c.thinking), thinksFrom)
 		lost := evaltest.Options(evaltest.MaxErrored(ds.Len()/100), evaltest.MaxUngraded(ds.Len()/100))
-		rep := evaltest.Benchmark(b, ds, strategy, c.settings(), c.judge(b), lost)
+		fallback, judged := c.judge(b)
+		rep := evaltest.Benchmark(b, ds, strategy, c.settings(), fallback, lost)
 		row, err := board.AddRun(c.entry(), attempts, rep.Stats, rep.Journal, rep.Records())
 		logged(b)(bakeoff.Dir(rep.Journal), err)
 		per := func(total int) float64 { return float64(total) / float64(row.Items) }
@@ -137,8 +139,7 @@ func BenchmarkBakeoff(b *testing.B) {
 		b.ReportMetric(100*per(row.Unparsed), "unparsed-%")
 		b.ReportMetric(100*per(row.JudgeRescued), "rescued-%")
 		b.ReportMetric(100*per(row.Errors), "errored-%")
-		if j := row.Judge; j != nil && !j.AtLeast {
-			usd, _ := j.Cost.Float64()
+		if usd, known := row.JudgeUSD(); judged && known {
 			b.ReportMetric(1e6*usd/float64(row.Items), "judge-µUSD/item")
 		}
 	})
@@ -185,16 +186,16 @@ func (c contestant) settings() evaltest.Option {
 
 // judge is asked about what the grader cannot compare; without a key for it
 // such answers stay unparsed, which counts as not correct.
-func (c contestant) judge(b *testing.B) evaltest.Option {
+func (c contestant) judge(b *testing.B) (fallback evaltest.Option, judged bool) {
 	switch {
 	case c.needs == nil:
 		server := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "GRADE: C"} }}
-		return evaltest.Judge(judge.New(openai.Config{Model: judgeModel, BaseURL: server.Start(b)}.New()))
+		return evaltest.Judge(judge.New(openai.Config{Model: judgeModel, BaseURL: server.Start(b)}.New())), true
 	case os.Getenv(judgeNeeds) != "":
-		return evaltest.Judge(judge.New(openai.New(judgeModel)))
+		return evaltest.Judge(judge.New(openai.New(judgeModel))), true
 	}
 	b.Logf("%s is not set: answers that the grader cannot compare are not judged", judgeNeeds)
-	return evaltest.Options()
+	return evaltest.Options(), false
 }
 
 // entry is what the files say of the contestant.
@@ -241,10 +242,7 @@ func prices() *price.Table {
 // fakes if there is none.
 func compare(b *testing.B, bench func(*testing.B, contestant)) {
 	board.SetDataset(problems(b))
-	live := slices.ContainsFunc(contestants, func(c contestant) bool { return c.missing() == "" })
-	if !live {
-		sayOffline()
-	}
+	sayWho()
 	for _, c := range contestants {
 		why := c.missing()
 		b.Run(evaltest.BenchName("provider", c.name), func(b *testing.B) {
@@ -254,7 +252,7 @@ func compare(b *testing.B, bench func(*testing.B, contestant)) {
 			bench(b, c)
 		})
 	}
-	if live {
+	if anyLive() {
 		return
 	}
 	for _, c := range fakes {
@@ -262,19 +260,37 @@ func compare(b *testing.B, bench func(*testing.B, contestant)) {
 	}
 }
 
-// sayOffline says once, as a line of benchstat's configuration, that nobody
-// real answers: benchstat keeps such results apart from live ones. Anything
-// else on standard output could land in the middle of a result.
-var sayOffline = sync.OnceFunc(func() {
-	fmt.Println("answered-by: fakes on this machine, for no contestant's key is set")
+// sayWho says once who takes part. The first line is one of benchstat's
+// configuration, so that it keeps what fakes answered apart from live results;
+// the others it passes over. Later, anything on standard output could land in
+// the middle of a result.
+var sayWho = sync.OnceFunc(func() {
+	if !anyLive() {
+		fmt.Println("answered-by: fakes on this machine, for no contestant's key is set")
+	}
+	for _, c := range contestants {
+		if why := c.missing(); why != "" {
+			fmt.Printf("# %s is skipped: %s\n", c.name, why)
+		}
+	}
 })
 
-// problemsFor are n problems, a tenth of that with -short: the first ones, and
-// again from the start where there are fewer.
+// anyLive reports whether a contestant's key is set.
+func anyLive() bool {
+	return slices.ContainsFunc(contestants, func(c contestant) bool { return c.missing() == "" })
+}
+
+// problemsFor are n problems, a tenth of that with -short.
 func problemsFor(tb testing.TB, n int) *dataset.Dataset {
 	if testing.Short() {
 		n = max(10, n/10)
 	}
+	return repeated(tb, n)
+}
+
+// repeated are n problems: the first ones, and again from the start where there
+// are fewer.
+func repeated(tb testing.TB, n int) *dataset.Dataset {
 	all := problems(tb)
 	items := make([]dataset.Item, n)
 	for i := range items {

@@ -105,6 +105,10 @@ func TestRow(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, row.AtLeast, "one is not known")
 	assert.Equal(t, "0.0044", row.Cost.String())
+	assert.True(t, row.TotalAtLeast, "nor is the sum")
+	usd, known := row.JudgeUSD()
+	assert.Zero(t, usd, "it was not asked")
+	assert.True(t, known)
 
 	_, err = bakeoff.NewRow(somebody, statsOf(append(list, list...)...), records(list...))
 	assert.ErrorContains(t, err, "-benchtime=1x", "two passes are not one row")

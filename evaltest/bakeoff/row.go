@@ -60,10 +60,12 @@ type Row struct {
 	UnknownUsage int `json:"unknown_usage_calls"`
 	Calls        int `json:"calls"`
 	// Cost is exact, in USD, the judge's not in it; Total has both. AtLeast says
-	// that the cost of some answers is not known.
-	Cost    json.Number `json:"cost_usd"`
-	Total   json.Number `json:"total_cost_usd"`
-	AtLeast bool        `json:"cost_at_least"`
+	// that the cost of some answers is not known, TotalAtLeast that of some
+	// answers or of some of the judge's.
+	Cost         json.Number `json:"cost_usd"`
+	Total        json.Number `json:"total_cost_usd"`
+	AtLeast      bool        `json:"cost_at_least"`
+	TotalAtLeast bool        `json:"total_cost_at_least"`
 
 	// ExactCorrect answers were right as the grader reads them, JudgeRescued
 	// only as the judge does.
@@ -129,6 +131,8 @@ func NewRow(c Contestant, s *report.Stats, records iter.Seq2[result.Record, erro
 			Cost: number(judge), AtLeast: s.JudgeCost.Billed.Unpriced+s.JudgeCost.Recorded.Unpriced > 0,
 		}
 	}
+	_, known := row.JudgeUSD()
+	row.TotalAtLeast = row.AtLeast || !known
 	n := 0
 	for r, err := range records {
 		if err != nil {
@@ -141,6 +145,16 @@ func NewRow(c Contestant, s *report.Stats, records iter.Seq2[result.Record, erro
 		return Row{}, fmt.Errorf("bakeoff: the row of %s: %d answers were counted and the journal has %d: a row is of one pass, so use -benchtime=1x", c.Name, s.Recorded, n)
 	}
 	return row, nil
+}
+
+// JudgeUSD is what the judge cost, 0 if it was not asked, and whether all of it
+// is known.
+func (row Row) JudgeUSD() (usd float64, known bool) {
+	if row.Judge == nil {
+		return 0, true
+	}
+	usd, err := row.Judge.Cost.Float64()
+	return usd, err == nil && !row.Judge.AtLeast
 }
 
 func number(d decimal.Decimal) json.Number { return json.Number(d.String()) }

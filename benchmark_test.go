@@ -60,6 +60,7 @@ var contestants = []contestant{
 	// Any other server that speaks OpenAI's API, with a key in
 	// EVALS_BENCH_API_KEY if it wants one. Its prices are not known here, and
 	// neither is how its thinking is switched: a further attempt asks the same.
+	// EVALS_BENCH_NOTE is what the files are to say of the server.
 	{name: "compatible", model: os.Getenv("EVALS_BENCH_MODEL"), workers: 4,
 		needs: []string{"EVALS_BENCH_BASE_URL"},
 		client: func(_ testing.TB, model string) llm.Model {
@@ -313,6 +314,9 @@ func methodology() bakeoff.Methodology {
 	m.Notes = []string{
 		"Legs of a race make one attempt an item, grade it, and take turns at being first; laps are in the order in which they ran.",
 		"Times are of this machine and this hour. Costs are by list price; the judge's is not in a contestant's.",
+	}
+	if note := os.Getenv("EVALS_BENCH_NOTE"); note != "" {
+		m.Notes = append(m.Notes, note)
 	}
 	for _, c := range contestants {
 		if why := c.missing(); why != "" {

@@ -43,7 +43,9 @@ type Methodology struct {
 	Go      string `json:"go"`
 	System  string `json:"system"` // GOOS/GOARCH
 	CPUs    int    `json:"gomaxprocs"`
-	Dataset Data   `json:"dataset"`
+	// Processor is the processor's name, where the system tells it.
+	Processor string `json:"processor,omitempty"`
+	Dataset   Data   `json:"dataset"`
 	// Models, WorkerCaps and Prices are by contestant.
 	Models     map[string]string `json:"models"`
 	WorkerCaps map[string]int    `json:"worker_caps"`
@@ -72,7 +74,7 @@ type Price struct {
 // NewMethodology fills in what the process knows of itself.
 func NewMethodology() Methodology {
 	m := Methodology{
-		Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0),
+		Version: "(devel)", Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Processor: processor(),
 		Models: map[string]string{}, WorkerCaps: map[string]int{}, Prices: map[string]Price{},
 	}
 	if info, ok := debug.ReadBuildInfo(); ok {

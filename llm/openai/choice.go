@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -105,8 +106,8 @@ func (a *answer) choice(c choice, whole bool) error {
 	}
 	a.choices++
 	a.tally.add(c.Usage)
-	if hits := filterHits(c.Filter); hits != "" {
-		a.filtered = hits
+	if len(c.Filter) > 0 {
+		a.filtered = cmp.Or(filterHits(c.Filter), a.filtered)
 	}
 	if isError(c.Error) {
 		return &client.NoAnswer{Body: errorObject(c.Error), IsError: true, Why: "the choice is an error object"}

@@ -159,10 +159,10 @@ func (w *Watch) typed(c *chunk, data []byte, at time.Duration) {
 	w.finish(reasonText(c.StopReason))
 	w.whole(c)
 	for _, raw := range []json.RawMessage{c.Response, c.Message} {
-		var inner chunk
 		if !isSet(raw) || raw[0] != '{' {
 			continue
 		}
+		var inner chunk
 		if odd, err := inner.read(raw); err == nil && !odd {
 			w.identify(&inner)
 			w.counts.merge(inner.Usage)

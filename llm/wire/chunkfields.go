@@ -78,18 +78,16 @@ func (c *chunk) read(data []byte) (odd bool, err error) {
 	feedbackNames.Read(feedback, &blocked)
 	incompleteNames.Read(incomplete, &reason)
 	groqNames.Read(groq, &c.GroqUsage, &c.GroqError)
-	for _, f := range [...]struct {
-		raw  json.RawMessage
-		into *string
-	}{
-		{id, &c.ID}, {responseID, &c.ResponseID}, {model, &c.Model}, {version, &c.ModelVersion}, {typ, &c.Type}, {object, &c.Object},
-		{blocked, &c.BlockReason}, {reason, &c.IncompleteReason},
-	} {
-		if isSet(f.raw) {
-			s, ok := jsonraw.Text(f.raw)
-			*f.into, odd = s, odd || !ok
+	text := func(raw json.RawMessage) (s string) {
+		if isSet(raw) {
+			var ok bool
+			s, ok = jsonraw.Text(raw)
+			odd = odd || !ok
 		}
+		return s
 	}
+	c.ID, c.ResponseID, c.Model, c.ModelVersion = text(id), text(responseID), text(model), text(version)
+	c.Type, c.Object, c.BlockReason, c.IncompleteReason = text(typ), text(object), text(blocked), text(reason)
 	for _, raw := range [...]json.RawMessage{feedback, incomplete, groq} {
 		odd = odd || isSet(raw) && raw[0] != '{'
 	}

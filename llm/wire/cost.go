@@ -24,7 +24,7 @@ func ReadCost(usage json.RawMessage) string {
 
 func cost(raw json.RawMessage) string {
 	var n json.Number
-	if len(raw) == 0 || len(raw) > maxCost || json.Unmarshal(raw, &n) != nil || n == "" {
+	if len(raw) > maxCost || json.Unmarshal(raw, &n) != nil || n == "" {
 		return ""
 	}
 	d, err := decimal.NewFromString(n.String())

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -55,8 +56,8 @@ func (c *usageCounts) merge(raw json.RawMessage) {
 	var places [32]json.RawMessage // of usageNames
 	usageNames.ReadExact(value, places[:])
 	costs, fields, details := places[0], places[1:1+len(usageFields)], places[1+len(usageFields):]
-	if usd := cost(costs); usd != "" {
-		c.cost = usd
+	if len(costs) > 0 {
+		c.cost = cmp.Or(cost(costs), c.cost)
 	}
 	for i, name := range usageFields {
 		c.read(name, fields[i])

@@ -32,6 +32,12 @@ func Text(raw []byte) (s string, ok bool) {
 	if inner := raw[1 : len(raw)-1]; plain(inner) {
 		return string(inner), true
 	}
+	return decode(raw)
+}
+
+// decode is Text where there is something to decode. On its own, since the
+// variable that is decoded into is allocated wherever it stands.
+func decode(raw []byte) (s string, ok bool) {
 	if json.Unmarshal(raw, &s) != nil {
 		return "", false
 	}

@@ -75,9 +75,6 @@ func unescape(name []byte) []byte {
 	if plain(name) {
 		return name
 	}
-	var s string
-	if json.Unmarshal(bytes.Join([][]byte{{'"'}, name, {'"'}}, nil), &s) != nil {
-		return nil
-	}
+	s, _ := decode(bytes.Join([][]byte{{'"'}, name, {'"'}}, nil))
 	return []byte(s)
 }

@@ -275,6 +275,25 @@ func (t *tape) benchmark(b *testing.B, readers []streamReader, want int) {
 	b.ReportMetric(objects/chunks, "allocs/chunk")
 }
 
+// TestEventsTakeLittle: a client allocates for an event what it keeps, and not
+// again at each level of its JSON (54 objects with OpenAI's form and 168 with
+// Gemini's, once).
+func TestEventsTakeLittle(t *testing.T) {
+	reply := llmtest.Reply{Text: llmtest.Words(2000)}
+	for name, readers := range map[string][]streamReader{"openai": openAIReaders(), "gemini": geminiReaders()} {
+		t.Run(name, func(t *testing.T) {
+			client := readers[len(readers)-1]
+			tp := record(t, reply, func(c *http.Client) error { _, err := client.read(t.Context(), c); return err })
+			_, objects := perPass(func() {
+				n, err := client.read(t.Context(), &http.Client{Transport: tp})
+				require.NoError(t, err)
+				assert.Equal(t, len(reply.Text), n)
+			})
+			assert.Less(t, objects/float64(len(tp.events)), 20.0)
+		})
+	}
+}
+
 // perPass is what f allocates, in bytes and in objects: the least of three
 // passes, since a garbage collection empties pools.
 func perPass(f func()) (bytes, objects float64) {

@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/wire"
 )

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -50,6 +51,7 @@ func manyProblems(tb testing.TB) *dataset.Dataset {
 
 // solves answers as a client would, but at once.
 func solves() evaltest.Strategy {
+	var took atomic.Int64 // no two items take the same time
 	return evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
 		answer := it.Target
 		if it.ID[len(it.ID)-1] == '7' {
@@ -59,7 +61,7 @@ func solves() evaltest.Strategy {
 			Text:   "She has as many boxes as the text says.\nEach holds the same number of pens, and what she gives away she buys again.\n#### " + answer,
 			Finish: llm.FinishStop, Model: "gpt-5-nano",
 			Usage:  llm.Usage{Input: 61, Output: 48, Known: true},
-			Timing: llm.Timing{Start: time.Now(), FirstToken: 200 * time.Microsecond, Total: time.Millisecond},
+			Timing: llm.Timing{Start: time.Now(), FirstToken: 200 * time.Microsecond, Total: time.Millisecond + time.Duration(took.Add(104_729)%999_983)},
 		}, nil
 	})
 }

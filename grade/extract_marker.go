@@ -1,7 +1,8 @@
 package grade
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -55,7 +56,7 @@ func answerMarks(text string, custom ...string) []answerMark {
 		marks = append(marks, wordMarks(text)...)
 		marks = append(marks, letterMarks(text)...)
 	}
-	sort.SliceStable(marks, func(i, j int) bool { return marks[i].start < marks[j].start })
+	slices.SortStableFunc(marks, func(a, b answerMark) int { return cmp.Compare(a.start, b.start) })
 	for i := range marks {
 		if marks[i].stop >= 0 {
 			continue

@@ -50,7 +50,7 @@ func answerMarks(text string, custom ...string) []answerMark {
 	if len(custom) > 0 {
 		marks = customMarks(text, custom)
 	} else {
-		marks = append(marks, hashMarks(text)...)
+		marks = hashMarks(text)
 		marks = append(marks, boxMarks(text)...)
 		marks = append(marks, tagMarks(text)...)
 		marks = append(marks, wordMarks(text)...)

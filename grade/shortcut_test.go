@@ -54,6 +54,8 @@ func FuzzSameNumber(f *testing.F) {
 	f.Add(int64(0), int64(5), int64(0), int64(-7))
 	f.Add(int64(6), int64(3), int64(2), int64(1))
 	f.Add(int64(1), int64(3), int64(2), int64(3))
+	f.Add(int64(1), int64(2), int64(1), int64(3))
+	f.Add(int64(2), int64(1), int64(2), int64(3))
 	f.Fuzz(func(t *testing.T, a, b, c, d int64) {
 		if b == 0 || d == 0 {
 			t.Skip()
@@ -64,6 +66,47 @@ func FuzzSameNumber(f *testing.F) {
 		}
 		if !sameNumber(x, new(big.Rat).Quo(new(big.Rat).Mul(x, big.NewRat(6, 1)), big.NewRat(6, 1))) {
 			t.Fatalf("%v is not itself", x)
+		}
+	})
+}
+
+// TestWordTables: the tables by first bytes lead to every word, in lower and in
+// upper case.
+func TestWordTables(t *testing.T) {
+	upper := func(w string) string { // as hasFoldPrefix folds
+		b := []byte(w)
+		for i, c := range b {
+			if 'a' <= c && c <= 'z' {
+				b[i] = c - 'a' + 'A'
+			}
+		}
+		return string(b)
+	}
+	for _, w := range answerWords {
+		for _, s := range []string{w, upper(w), upper(w[:1]) + w[1:], w[:1] + upper(w[1:])} {
+			assert.True(t, answerPairs[s[0]][s[1]], s)
+			assert.Contains(t, answerWordsByByte[s[0]], w)
+		}
+	}
+	for _, w := range turnWords {
+		for _, s := range []string{w, upper(w)} {
+			assert.Contains(t, turnWordsByByte[s[0]], w)
+		}
+	}
+}
+
+// FuzzMayBeTag holds mayBeTag to strings.IndexAny.
+func FuzzMayBeTag(f *testing.F) {
+	for _, s := range []string{"", "a<b", "a[b", "a&b", "◁think▷", "\xe2\x97", "\xe2\xe2\x97\x81", "→◁", "\xf0\x97\x81◁", "18"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		want := strings.IndexAny(s, "<[◁&")
+		if want < 0 {
+			want = len(s)
+		}
+		if got := mayBeTag(s); got != want {
+			t.Fatalf("%q: %d, want %d", s, got, want)
 		}
 	})
 }

@@ -37,20 +37,23 @@ func TestCostSumIsExact(t *testing.T) {
 		times        int
 	}{
 		{"small", "what answers cost", []string{"0.00002225", "0.0000000000001", "0"}, 1000},
-		{"overflow", "beyond 2^63 picodollars", []string{"999999.999999999999", "0.000000000001"}, 100},
+		{"overflow", "beyond 2^63 picodollars", []string{"999999.999999999999", "0.000000000001"}, 105},
 		{"mixed", "one that integers cannot hold between two that they can", []string{"1.5", "1e-20", "2000000", "2.25"}, 3},
 		{"odd", "leading and trailing zeros", []string{"007.10", "0.100000000000"}, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := New(Labels{})
 			want := decimal.Zero
-			for range tc.times {
+			for i := range tc.times {
 				for _, usd := range tc.costs {
 					s.AddSpent(&result.Record{CostUSD: usd, Usage: llm.UsageTotal{Calls: 1}, Response: &llm.Response{}})
 					want = want.Add(decimal.RequireFromString(usd))
 				}
-				assert.Equal(t, want.String(), s.Stats().Cost.Billed.USD.String())
+				if i%50 == 0 { // to look must change nothing
+					assert.Equal(t, want.String(), s.Stats().Cost.Billed.USD.String())
+				}
 			}
+			assert.Equal(t, want.String(), s.Stats().Cost.Billed.USD.String())
 			assert.Equal(t, tc.times*len(tc.costs), s.Stats().Cost.Billed.Priced)
 		})
 	}

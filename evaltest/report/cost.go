@@ -60,8 +60,8 @@ const picoDigits = 12
 
 // parsePicos reads digits with a point among them, or without one.
 func parsePicos(s string) (n int64, ok bool) {
-	whole, fraction, point := strings.Cut(s, ".")
-	if whole == "" || len(whole) > 6 || len(fraction) > picoDigits || point && fraction == "" {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 6 || len(fraction) > picoDigits {
 		return 0, false
 	}
 	for _, digits := range [...]string{whole, fraction} {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -41,17 +43,17 @@ import (
 // TestPrices checks the prices against those of package price, which a run is
 // billed by: it also knows that DeepSeek costs double in peak hours.
 var contestants = []contestant{
-	{name: "deepseek", model: "deepseek-flash", input: "0.15", cached: "0.003", output: "0.6", asOf: "2026-11-09",
+	{name: "deepseek", model: "deepseek-flash", input: "0.15", cached: "0.003", output: "0.6", asOf: "2026-10-17",
 		workers: 250, fast: &llm.Thinking{Off: true}, thinking: &llm.Thinking{Level: openai.Enabled},
 		needs:  []string{"DEEPSEEK_API_KEY"},
 		client: func(_ testing.TB, model string) llm.Model { return openai.DeepSeek(model).New() }},
 	{name: "gemini-levels", model: "gemini-3.5-flash-lite", input: "0.3", cached: "0.03", output: "2.5", asOf: "2026-11-09",
 		workers: 250, fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
-		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"},
+		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", vertexSwitch},
 		client: func(_ testing.TB, model string) llm.Model { return gemini.New(model) }},
 	{name: "gemini-budgets", model: "gemini-2.5-flash-lite", input: "0.1", cached: "0.01", output: "0.4", asOf: "2026-11-09",
 		workers: 5, fast: &llm.Thinking{Off: true}, thinking: &llm.Thinking{Budget: new(int64(2048))},
-		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI"},
+		needs:  []string{"GOOGLE_API_KEY", "GEMINI_API_KEY", vertexSwitch},
 		client: func(_ testing.TB, model string) llm.Model { return gemini.New(model) }},
 	{name: "openai", model: "gpt-5-nano", input: "0.05", cached: "0.005", output: "0.4", asOf: "2026-11-09",
 		workers: 100, fast: &llm.Thinking{Level: "minimal"}, thinking: &llm.Thinking{Level: "high"},
@@ -89,10 +91,11 @@ const (
 // run does.
 func BenchmarkRace(b *testing.B) {
 	compare(b, func(b *testing.B, c contestant) {
-		race := evaltest.Race(b, problemsFor(b, 30), c.ask(b, c.fast),
+		ds := problemsFor(b, 30)
+		race := evaltest.Race(b, ds, c.ask(b, c.fast),
 			[]evaltest.Leg{evaltest.SequentialLeg(), evaltest.ChunkedLeg()},
-			c.settings(), evaltest.Parallel(min(c.workers, 10))) // three chunks
-		logged(b)(board.AddRace(c.entry(), race))
+			c.settings(ds), evaltest.Parallel(min(c.workers, 10))) // three chunks
+		tell(b, board.AddRace(c.entry(), race))
 	})
 }
 
@@ -104,7 +107,7 @@ func BenchmarkThroughput(b *testing.B) {
 	b.Run(evaltest.BenchName("provider", "none"), func(b *testing.B) {
 		ds := repeated(b, 5000) // it costs nothing
 		known := evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
-			return llm.Response{Text: "#### " + it.Target}, nil
+			return llm.Response{Text: "#### " + it.Target, Usage: llm.Usage{Known: true}, CostUSD: "0"}, nil // so that a budget lets it go on
 		})
 		race := evaltest.Race(b, ds, known, []evaltest.Leg{evaltest.SequentialLeg()}, evaltest.Grader(grade.Numeric()), evaltest.Parallel(1))
 		overhead := float64(race.Median(bakeoff.Ours)-race.Median("sequential")) / float64(race.Items)
@@ -112,9 +115,10 @@ func BenchmarkThroughput(b *testing.B) {
 		board.AddOverhead(overhead)
 	})
 	compare(b, func(b *testing.B, c contestant) {
-		race := evaltest.Race(b, problemsFor(b, 1000), c.ask(b, c.fast),
-			[]evaltest.Leg{evaltest.ChunkedLeg(), evaltest.PoolLeg()}, c.settings())
-		logged(b)(board.AddThroughput(c.entry(), race))
+		ds := problemsFor(b, 1000)
+		race := evaltest.Race(b, ds, c.ask(b, c.fast),
+			[]evaltest.Leg{evaltest.ChunkedLeg(), evaltest.PoolLeg()}, c.settings(ds))
+		tell(b, board.AddThroughput(c.entry(), race))
 	})
 }
 
@@ -122,16 +126,18 @@ func BenchmarkThroughput(b *testing.B) {
 // and with a judge for what then still cannot be compared.
 func BenchmarkBakeoff(b *testing.B) {
 	compare(b, func(b *testing.B, c contestant) {
+		if times := flag.Lookup("test.benchtime").Value.String(); times != "1x" {
+			b.Fatalf("-benchtime=%s: a row is of one pass, so use -benchtime=1x, with -count for more rows", times)
+		}
 		ds := problems(b)
 		if testing.Short() {
-			ds = problemsFor(b, 500) // 50 of them
+			ds = repeated(b, 50)
 		}
 		strategy := evaltest.Escalate(c.ask(b, c.fast), c.ask(b, c.thinking), thinksFrom)
-		lost := evaltest.Options(evaltest.MaxErrored(ds.Len()/100), evaltest.MaxUngraded(ds.Len()/100))
 		fallback, judged := c.judge(b)
-		rep := evaltest.Benchmark(b, ds, strategy, c.settings(), fallback, lost)
+		rep := evaltest.Benchmark(b, ds, strategy, c.settings(ds), fallback)
 		row, err := board.AddRun(c.entry(), attempts, rep.Stats, rep.Journal, rep.Records())
-		logged(b)(bakeoff.Dir(rep.Journal), err)
+		tell(b, err)
 		per := func(total int) float64 { return float64(total) / float64(row.Items) }
 		b.ReportMetric(row.Low, "accuracy-low-%")
 		b.ReportMetric(row.High, "accuracy-high-%")
@@ -160,12 +166,22 @@ type contestant struct {
 // missing says why the contestant cannot take part; "" if it can.
 func (c contestant) missing() string {
 	for _, name := range c.needs {
-		if os.Getenv(name) != "" {
+		v := os.Getenv(name)
+		if name == vertexSwitch {
+			if on, err := strconv.ParseBool(v); err != nil || !on {
+				continue
+			}
+		}
+		if v != "" {
 			return ""
 		}
 	}
 	return strings.Join(c.needs, " or ") + " is not set"
 }
+
+// vertexSwitch is no key but a switch: Vertex AI, with the machine's own
+// credentials, in place of a key.
+const vertexSwitch = "GOOGLE_GENAI_USE_VERTEXAI"
 
 // ask is the strategy of one call, thinking or not.
 func (c contestant) ask(tb testing.TB, thinking *llm.Thinking) evaltest.Strategy {
@@ -178,10 +194,14 @@ func (c contestant) ask(tb testing.TB, thinking *llm.Thinking) evaltest.Strategy
 
 const instruction = "Solve this problem. Think step by step, and be brief. End with a line that holds nothing but #### and the number.\n\nProblem: "
 
-// settings are the same in all three benchmarks.
-func (c contestant) settings() evaltest.Option {
+// settings are the same in all three benchmarks. A pass that was paid for is not
+// thrown away for one answer in a hundred that is lost: it counts as not correct,
+// and is said.
+func (c contestant) settings(ds *dataset.Dataset) evaltest.Option {
+	lost := max(1, ds.Len()/100)
 	return evaltest.Options(
 		evaltest.Grader(grade.Numeric()), evaltest.Parallel(c.workers), evaltest.Attempts(attempts), evaltest.Price(prices().Response),
+		evaltest.MaxErrored(lost), evaltest.MaxUngraded(lost),
 	)
 }
 
@@ -201,10 +221,14 @@ func (c contestant) judge(b *testing.B) (fallback evaltest.Option, judged bool) 
 
 // entry is what the files say of the contestant.
 func (c contestant) entry() bakeoff.Contestant {
-	return bakeoff.Contestant{
-		Name: c.name, Model: c.model, Workers: c.workers, ThinkingFrom: thinksFrom,
+	e := bakeoff.Contestant{
+		Name: c.name, Model: c.model, Workers: c.workers,
 		Price: bakeoff.Price{Input: c.input, CachedInput: c.cached, Output: c.output, AsOf: c.asOf},
 	}
+	if c.thinking != nil {
+		e.ThinkingFrom = thinksFrom
+	}
+	return e
 }
 
 // fake is a contestant that a server on this machine plays.
@@ -266,6 +290,7 @@ func compare(b *testing.B, bench func(*testing.B, contestant)) {
 // the others it passes over. Later, anything on standard output could land in
 // the middle of a result.
 var sayWho = sync.OnceFunc(func() {
+	fmt.Println(units)
 	if !anyLive() {
 		fmt.Println("answered-by: fakes on this machine, for no contestant's key is set")
 	}
@@ -275,6 +300,17 @@ var sayWho = sync.OnceFunc(func() {
 		}
 	}
 })
+
+// units tell benchstat which way the numbers of this file are better.
+const units = `Unit overhead-ns/item better=lower
+Unit accuracy-low-% better=higher
+Unit accuracy-high-% better=higher
+Unit attempts/item better=lower
+Unit escalated-% better=lower
+Unit unparsed-% better=lower
+Unit rescued-% better=lower
+Unit errored-% better=lower
+Unit judge-µUSD/item better=lower`
 
 // anyLive reports whether a contestant's key is set.
 func anyLive() bool {
@@ -306,11 +342,17 @@ func repeated(tb testing.TB, n int) *dataset.Dataset {
 }
 
 // board keeps what the benchmarks of this process come to.
-var board = bakeoff.NewBoard(methodology())
+var board = bakeoff.NewBoard(methodology)
 
+// methodology says how it was done, once somebody has taken part.
 func methodology() bakeoff.Methodology {
 	m := bakeoff.NewMethodology()
-	m.Judge, m.Seed = judgeModel, fakeSeed
+	switch {
+	case !anyLive():
+		m.Seed, m.Judge = fakeSeed, "a fake that says correct"
+	case os.Getenv(judgeNeeds) != "":
+		m.Judge = judgeModel
+	}
 	m.Notes = []string{
 		"Legs of a race make one attempt an item, grade it, and take turns at being first; laps are in the order in which they ran.",
 		"Times are of this machine and this hour. Costs are by list price; the judge's is not in a contestant's.",
@@ -326,18 +368,17 @@ func methodology() bakeoff.Methodology {
 	return m
 }
 
-// logged says where the files lie, or why there are none: a run that keeps no
+// tell says where the files lie, or why there are none: a run that keeps no
 // journal, such as one that replays a cassette, has nowhere to put them.
-func logged(b *testing.B) func(dir string, err error) {
-	return func(dir string, err error) {
-		switch {
-		case errors.Is(err, bakeoff.ErrNoJournal):
-			b.Log(err)
-		case err != nil:
-			b.Fatal(err)
-		case testing.Verbose():
-			b.Logf("files: %s", dir)
-		}
+func tell(b *testing.B, err error) {
+	b.Helper()
+	switch {
+	case errors.Is(err, bakeoff.ErrNoJournal):
+		b.Log(err)
+	case err != nil:
+		b.Fatal(err)
+	case testing.Verbose():
+		b.Logf("files: %s", board.Dir())
 	}
 }
 
@@ -350,6 +391,9 @@ func TestPrices(t *testing.T) {
 		}
 		if want := price.PerMillion(c.input, c.cached, c.output); !ok || !e.Input.Equal(want.Input) || !e.CachedInput.Equal(want.CachedInput) || !e.Output.Equal(want.Output) {
 			t.Errorf("%s: the table above says %s, %s, %s; the price list has %v, %v, %v (known: %t)", c.model, c.input, c.cached, c.output, e.Input, e.CachedInput, e.Output, ok)
+		}
+		if day := e.AsOf.Format(time.DateOnly); day != c.asOf {
+			t.Errorf("%s: the table above is of %s, the price list of %s", c.model, c.asOf, day)
 		}
 	}
 }

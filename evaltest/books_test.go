@@ -140,7 +140,7 @@ func TestBakeoffBooks(t *testing.T) {
 // checkItems: the results file holds every answer, and adds up to the row.
 func checkItems(t *testing.T, ds *dataset.Dataset, c bakeoff.Contestant, rep *evaltest.Report, row bakeoff.Row) {
 	t.Helper()
-	path, err := bakeoff.WriteItems(t.TempDir(), c, rep.Records())
+	path, err := bakeoff.WriteItems(t.TempDir(), c, 0, rep.Records())
 	require.NoError(t, err)
 	f, err := os.Open(path)
 	require.NoError(t, err)

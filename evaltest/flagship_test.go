@@ -2,6 +2,7 @@ package evaltest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/evaltest/bakeoff"
 )
 
 // flagshipPasses is how many passes benchstat wants for an interval.
@@ -36,7 +39,9 @@ func TestFlagship(t *testing.T) {
 		{"many processors", "8", "readers must take the -8 off"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			text := flagship(t, bin, row.procs)
+			dir := t.TempDir()
+			text := flagship(t, bin, row.procs, dir)
+			checkFlagshipFiles(t, dir)
 			assert.Equal(t, 1, strings.Count(text, "answered-by: fakes on this machine"), "nobody real was asked, and that is said once")
 			for _, who := range []string{"deepseek", "gemini-levels", "gemini-budgets", "openai", "compatible"} {
 				assert.Regexp(t, `(?m)^# `+who+` is skipped: [A-Z_]+.* is not set$`, text)
@@ -46,11 +51,49 @@ func TestFlagship(t *testing.T) {
 	}
 }
 
+// checkFlagshipFiles looks at what a comparison leaves: every pass of every
+// contestant, in files that agree with each other.
+func checkFlagshipFiles(t *testing.T, dir string) {
+	t.Helper()
+	latest, err := filepath.Glob(filepath.Join(dir, "*", "*", "bakeoff", "_latest"))
+	require.NoError(t, err)
+	require.Len(t, latest, 1)
+	name, err := os.ReadFile(latest[0])
+	require.NoError(t, err)
+	files := filepath.Join(filepath.Dir(latest[0]), strings.TrimSpace(string(name)))
+	var sum bakeoff.Summary
+	var rate bakeoff.Throughput
+	for path, v := range map[string]any{"summary.json": &sum, "throughput.json": &rate} {
+		data, err := os.ReadFile(filepath.Join(files, path))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(data, v), path)
+	}
+	require.Len(t, sum.Race, 2)
+	require.Len(t, rate.Rows, 2)
+	assert.Positive(t, rate.Overhead)
+	for _, race := range sum.Race {
+		assert.Len(t, race.Passes, flagshipPasses)
+		assert.Greater(t, race.Speedup, 1.0)
+		assert.Equal(t, flagshipPasses*race.Items, race.OK)
+	}
+	require.Len(t, sum.Bakeoff, 2*flagshipPasses)
+	for _, row := range sum.Bakeoff {
+		assert.Equal(t, 50, row.Items)
+		assert.Equal(t, map[string]int{"fake-quick": 47, "fake-slow": 49}[row.Provider], row.Correct, "the fake knows how many will be right")
+		assert.Zero(t, row.Errors)
+	}
+	results, err := filepath.Glob(filepath.Join(files, "fake-*_results*.jsonl.gz"))
+	require.NoError(t, err)
+	assert.Len(t, results, 2*flagshipPasses, "one a pass")
+	assert.NotZero(t, sum.Methodology.Seed)
+	assert.Contains(t, sum.Methodology.Judge, "a fake")
+}
+
 // flagship is what the benchmarks print.
-func flagship(t *testing.T, bin, procs string) string {
+func flagship(t *testing.T, bin, procs, dir string) string {
 	t.Helper()
 	cmd := exec.Command(bin, "-test.run=^$", "-test.bench=.", "-test.benchtime=1x", "-test.short", "-test.count="+strconv.Itoa(flagshipPasses))
-	cmd.Dir, cmd.Env = "..", append(keyless(), "GOMAXPROCS="+procs, "EVALTEST_DIR="+t.TempDir())
+	cmd.Dir, cmd.Env = "..", append(keyless(), "GOMAXPROCS="+procs, "EVALTEST_DIR="+dir, "EVALTEST_MAX_COST=1.00")
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	require.NoError(t, cmd.Run(), "%s\n%s", stdout.String(), stderr.String())

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -19,26 +20,33 @@ import (
 )
 
 // Race measures a run against plain ways to do the same: one iteration of
-// b.Loop is one pass, in which each leg, and then this library, answers and
-// grades every item once. With L legs it reports
+// b.Loop is one pass, in which each leg and this library answer and grade every
+// item once. It reports, for each leg and for ours,
 //
-//	LEG-ns      the time that the leg took for all items, as ours-ns
-//	vs-LEG-%    that in percent of ours: 100 is as fast, 1000 ten times as slow
-//	items/s     of ours
+//	LEG-ns      the time for all items, as ours-ns: the mean over the passes
+//	vs-LEG-%    that in percent of ours, 100 is as fast, 1000 ten times as slow:
+//	            the median of the ratios of two laps of the same pass
+//	items/s     of ours, by the mean
 //
-// and no ns/op, which would be the sum of them all.
+// so that over several passes vs-LEG-% is not the quotient of the times. There
+// is no ns/op, which would be the sum of them all.
 //
 // All legs do the same work: one attempt an item, with the same strategy and
-// grader, and no judge. Ours also keeps its journal. All start alike: before
-// the first pass as many calls as may run at once ([Parallel]) open the
-// connections, and the garbage is collected before each lap. The leg that
-// begins a pass is another one each time, in the passes of one process, -count
-// included. Plain legs do not wait where a provider is busy: what they lost is
-// in the laps' Errors, and said.
+// grader, and no judge; an answer that was cut, blocked or refused is an answer
+// and not graded. Ours also keeps its journal. All start alike: before the first
+// pass as many calls as may run at once ([Parallel]) open the connections, and
+// the garbage is collected before each lap. The leg that begins a pass is another
+// one each time, in the passes of one process, -count included. Where each pass
+// is a process of its own, EVALTEST_PASS is the number of passes before it (an
+// integer from 0), as .ci/compare sets it. Plain legs do not wait where a
+// provider is busy: what they lost is in the laps' Errors, and said. Ours may
+// lose as many items as [MaxErrored] says, which is none by default.
 //
-// A pass over a live model costs money, once a leg: see [Benchmark], whose
-// rules hold, [MaxCost] among them. A failed or interrupted race fails b and
-// prints no numbers.
+// A pass over a live model costs money, once a leg and once for ours, and so does
+// the warm-up: see [Benchmark], whose rules hold, [MaxCost] among them. A failed
+// or interrupted race fails b and prints no numbers, and so does a leg that does
+// not do each item exactly once, does more at once than it may, panics, or
+// returns before its calls have.
 func Race(b *testing.B, ds *dataset.Dataset, s Strategy, legs []Leg, opts ...Option) *bakeoff.Race {
 	b.Helper()
 	race, rep, err := raceWith(realHooks(), b, caller(1), ds, s, legs, opts)
@@ -102,6 +110,10 @@ func raceWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, 
 	if err != nil {
 		return nil, nil, err
 	}
+	begun, err := passesBefore(h.getenv("EVALTEST_PASS"))
+	if err != nil {
+		return nil, nil, err
+	}
 	set.attempts, set.judge, set.judgeIncorrect = 1, nil, false // what plain legs do
 	r, err := openBench(h, b, p, ds, s, set)
 	if err != nil {
@@ -111,17 +123,19 @@ func raceWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, 
 	r.prepare()
 	race := &bakeoff.Race{Workers: set.parallel, Items: r.plan.total}
 	warm := min(set.parallel, r.plan.total)
-	race.Warmup, err = r.lap(PoolLeg(), warm)
+	var first, fault error
+	race.Warmup, first, _ = r.lap(PoolLeg(), warm)
 	race.Warmup.Leg = "warm-up"
-	if race.Warmup.Answered == 0 && err != nil {
-		r.warn("none of the %d calls that open the connections was answered, the first one for: %v", warm, err)
+	if race.Warmup.Answered == 0 && first != nil {
+		r.warn("none of the %d calls that open the connections was answered, the first one for: %v", warm, first)
 	}
 	m := &measured{}
 	for b.Loop() {
-		pass := r.racePass(legs, nextFirst(b.Name()))
+		var pass []bakeoff.Lap
+		pass, fault = r.racePass(legs, begun+nextFirst(b.Name()))
 		race.Passes = append(race.Passes, pass)
 		m.passes++
-		if r.gov.cause() != nil {
+		if r.gov.cause() != nil || fault != nil {
 			b.Fail() // lest testing complain of the break
 			break
 		}
@@ -133,22 +147,37 @@ func raceWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, 
 	race.Journal = rep.Journal
 	unwatch()
 	r.gov.release()
-	return race, rep, nil
+	return race, rep, fault
 }
 
-// racePass runs every leg once, beginning with the first-th.
-func (r *runner) racePass(legs []Leg, first int) []bakeoff.Lap {
-	laps := make([]bakeoff.Lap, 0, len(legs)+1)
+// passesBefore reads EVALTEST_PASS.
+func passesBefore(v string) (int, error) {
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("EVALTEST_PASS=%q: want the number of this pass, from 0, where each pass is a process of its own", v)
+	}
+	return n, nil
+}
+
+// racePass runs every leg once, beginning with the first-th, until one does
+// something wrong.
+func (r *runner) racePass(legs []Leg, first int) (laps []bakeoff.Lap, fault error) {
 	for k := range len(legs) + 1 {
 		runtime.GC()
-		if i := (first + k) % (len(legs) + 1); i < len(legs) {
-			lap, _ := r.lap(legs[i], r.plan.total) // the lap counts its errors
-			laps = append(laps, lap)
-		} else {
+		i := (first + k) % (len(legs) + 1)
+		if i == len(legs) {
 			laps = append(laps, r.ownLap())
+			continue
+		}
+		lap, _, fault := r.lap(legs[i], r.plan.total) // the lap counts its errors
+		if laps = append(laps, lap); fault != nil {
+			return laps, fault
 		}
 	}
-	return laps
+	return laps, nil
 }
 
 // ownLap is a pass of this library.
@@ -186,40 +215,56 @@ func since(was, is llm.UsageTotal) llm.UsageTotal {
 }
 
 // lap lets a plain leg work through the first items, and returns the first
-// error too.
-func (r *runner) lap(leg Leg, items int) (lap bakeoff.Lap, first error) {
-	var mu sync.Mutex
-	lap.Leg = leg.Name
+// error of an item too. fault is what the leg itself did wrong: what it measured
+// is worth nothing then.
+func (r *runner) lap(leg Leg, items int) (lap bakeoff.Lap, first, fault error) {
+	t := &tally{lap: bakeoff.Lap{Leg: leg.Name}, done: make([]int, items), limit: r.set.parallel}
+	returned := make(chan error, 1)
 	begun := time.Now()
-	leg.Go(items, r.set.parallel, func(i int) {
-		if r.gov.admit() != nil || !r.afford() {
-			return // not run, as in a run
-		}
-		mark, calls, err := r.plainly(r.plan.at(i).item)
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			lap.Errors++
-			first = cmp.Or(first, err)
-		} else {
-			lap.Answered++
-		}
-		if mark == grade.Correct {
-			lap.Correct++
-		}
-		for _, c := range calls {
-			lap.Usage.Count(c.Usage())
-			if llm.KindOf(c.Err) == llm.KindRateLimit {
-				lap.RateLimits++
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				returned <- fmt.Errorf("leg %q panicked: %v", leg.Name, p)
 			}
+			close(returned)
+		}()
+		leg.Go(items, r.set.parallel, func(i int) { r.plainItem(t, i) })
+	}()
+	select {
+	case fault = <-returned:
+	case <-r.ctx.Done(): // stopped: what is in flight ends by its context
+		grace := time.NewTimer(legGrace)
+		defer grace.Stop()
+		select {
+		case fault = <-returned:
+		case <-grace.C:
+			fault = fmt.Errorf("leg %q did not return within %v of the run's stop: its Go must return when every call of do has", leg.Name, legGrace)
 		}
-	})
-	lap.Wall = time.Since(begun)
-	return lap, first
+	}
+	wall := time.Since(begun)
+	lap, first, wrong := t.result(r.gov.cause() != nil)
+	lap.Wall = wall
+	return lap, first, cmp.Or(fault, wrong)
+}
+
+// legGrace is how long a leg may take to return once the run has stopped.
+const legGrace = 10 * time.Second
+
+// plainItem works on the i-th item, once a leg has called for it.
+func (r *runner) plainItem(t *tally, i int) {
+	if !t.begin(i) {
+		return
+	}
+	defer t.end()
+	if r.gov.admit() != nil || !r.afford() {
+		return // not run, as in a run
+	}
+	t.add(r.plainly(r.plan.at(i).item))
 }
 
 // plainly answers and grades an item as a few lines without this library do,
-// but for the money, which is counted.
+// but for the money, which is counted. What is an answer, and which is graded,
+// is as in a run: a text that was cut, blocked or refused is not.
 func (r *runner) plainly(it dataset.Item) (mark grade.Mark, calls []llm.Call, err error) {
 	var log llm.CallLog
 	defer func() {
@@ -240,8 +285,13 @@ func (r *runner) plainly(it dataset.Item) (mark grade.Mark, calls []llm.Call, er
 	if len(log.Calls()) == 0 { // a strategy that logs none
 		llm.LogCall(ctx, llm.Call{Response: resp, Err: err})
 	}
-	if err != nil {
+	switch kind := llm.KindOf(err); {
+	case kind == llm.KindBlocked, kind == llm.KindUnusable:
+		return "", nil, nil
+	case err != nil:
 		return "", nil, err
+	case resp.Finish == llm.FinishContentFilter, resp.Finish == llm.FinishRefusal, resp.Refusal != "", resp.Finish == llm.FinishLength:
+		return "", nil, nil
 	}
 	v, err := r.set.grader.Grade(ctx, it, resp)
 	return v.Mark, nil, err

@@ -2,6 +2,7 @@ package evaltest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,7 +23,13 @@ import (
 
 // raceInBubble races in a bubble, where only waiting takes time, until b's
 // second is up.
-func raceInBubble(t *testing.T, items int, m *llmtest.Model, legs []Leg, opts ...Option) (race *bakeoff.Race, rep *Report, err error) {
+func raceInBubble(t *testing.T, items int, m *llmtest.Model, legs []Leg, opts ...Option) (*bakeoff.Race, *Report, error) {
+	t.Helper()
+	return raceAs(t, newFake(t), items, m, legs, opts...)
+}
+
+// raceAs is raceInBubble with an environment.
+func raceAs(t *testing.T, f *fake, items int, m *llmtest.Model, legs []Leg, opts ...Option) (race *bakeoff.Race, rep *Report, err error) {
 	t.Helper()
 	rows := make([]dataset.Item, items)
 	for i := range rows {
@@ -30,7 +37,6 @@ func raceInBubble(t *testing.T, items int, m *llmtest.Model, legs []Leg, opts ..
 	}
 	ds, err := dataset.New("rows", rows)
 	require.NoError(t, err)
-	f := newFake(t)
 	f.testFlags["benchtime"] = "3x" // a live model's must be a number; testing itself goes by its own flag
 	ask := Ask(m, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
 	f.bubble(t, func() {
@@ -40,6 +46,7 @@ func raceInBubble(t *testing.T, items int, m *llmtest.Model, legs []Leg, opts ..
 				b.SkipNow() // it has not looped
 			}
 		})
+		time.Sleep(2 * time.Hour) // of the bubble: what a leg left behind ends
 	})
 	return race, rep, err
 }
@@ -268,4 +275,106 @@ func TestRaceParity(t *testing.T) {
 	ours, pool := slices.Min(race.Walls(bakeoff.Ours)), slices.Min(race.Walls("pool"))
 	t.Logf("%d passes: ours %v, pool %v; median ratio %.3f", len(race.Passes), ours, pool, race.Ratio("pool"))
 	assert.LessOrEqual(t, float64(ours), 1.1*float64(pool))
+}
+
+// TestRaceLegs: a leg that does not do the work is no rival, and says what it
+// did; one that hangs does not hang the race once that is stopped.
+func TestRaceLegs(t *testing.T) {
+	whole := PoolLeg().Go
+	for _, row := range []struct {
+		name, reason, want string
+		work               func(items, parallel int, do func(int))
+	}{
+		{"half", "it would be twice as fast", "did item 3 0 times", func(n, p int, do func(int)) { whole(n/2, p, do) }},
+		{"none", "it would be fastest", "did item 0 0 times", func(int, int, func(int)) {}},
+		{"twice", "it would pay twice", "did item 0 2 times", func(n, p int, do func(int)) { whole(n, p, do); whole(n, p, do) }},
+		{"one for all", "as many calls, other work", "did item 0 6 times", func(n, _ int, do func(int)) {
+			for range n {
+				do(0)
+			}
+		}},
+		{"beyond", "there is no such item", "called do(6), and the items are 0 to 5", func(n, _ int, do func(int)) { do(n) }},
+		{"before", "there is no such item", "called do(-1)", func(_, _ int, do func(int)) { do(-1) }},
+		{"panic", "it must not end the process", `leg "odd" panicked: boom`, func(int, int, func(int)) { panic("boom") }},
+		{"too many", "it would be faster than it may", "did 6 items at once, and may do 2", func(n, _ int, do func(int)) { whole(n, n, do) }},
+		{"runs away", "its calls would run into the next lap", "returned while 6 of its calls were running", func(n, _ int, do func(int)) {
+			var begun sync.WaitGroup
+			for i := range n {
+				begun.Add(1)
+				go func() { begun.Done(); do(i) }()
+			}
+			begun.Wait()
+			time.Sleep(time.Millisecond) // in a bubble: until all of them wait
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			_, rep, err := raceInBubble(t, 6, &llmtest.Model{Latency: constant(100 * time.Millisecond)}, []Leg{{"odd", row.work}}, Parallel(2))
+			require.ErrorContains(t, err, row.want, row.reason)
+			assert.ErrorContains(t, err, `leg "odd"`)
+			require.NotNil(t, rep, "the journal is closed")
+		})
+	}
+	t.Run("hangs", func(t *testing.T) {
+		hang := Leg{"odd", func(int, int, func(int)) { time.Sleep(time.Hour) }} // of the bubble
+		_, _, err := raceInBubble(t, 6, &llmtest.Model{Latency: constant(time.Second)}, []Leg{hang}, Parallel(2), RunTimeout(time.Minute))
+		assert.ErrorContains(t, err, `leg "odd" did not return within 10s of the run's stop`)
+	})
+}
+
+// TestRaceAlike: what a run takes for an answer, and does not grade, a plain leg
+// does too.
+func TestRaceAlike(t *testing.T) {
+	for _, row := range []struct {
+		name, reason string
+		reply        llm.Response
+		err          error
+		answered     int
+	}{
+		{"cut", "it would be right by luck", llm.Response{Text: "ok", Finish: llm.FinishLength}, nil, 4},
+		{"filtered", "as cut", llm.Response{Text: "ok", Finish: llm.FinishContentFilter}, nil, 4},
+		{"refused", "as cut", llm.Response{Text: "ok", Finish: llm.FinishRefusal}, nil, 4},
+		{"a refusal", "in a field of its own", llm.Response{Text: "ok", Refusal: "no"}, nil, 4},
+		{"blocked", "an answer of its kind, no lost call", llm.Response{}, &llm.Error{Kind: llm.KindBlocked, Message: "no"}, 4},
+		{"unusable", "the strategy says so", llm.Response{Text: "ok"}, llm.Unusable(errors.New("no")), 4},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			m := &llmtest.Model{Latency: constant(time.Second), Reply: func(int, llm.Request) (llm.Response, error) { return row.reply, row.err }}
+			race, _, err := raceInBubble(t, 4, m, []Leg{PoolLeg()}, Parallel(2), MaxErrored(100))
+			require.NoError(t, err)
+			for _, lap := range race.Passes[0] {
+				assert.Equal(t, row.answered, lap.Answered, "%s: %s", lap.Leg, row.reason)
+				assert.Zero(t, lap.Correct, "%s: %s", lap.Leg, row.reason)
+				assert.Zero(t, lap.Errors, "%s: %s", lap.Leg, row.reason)
+			}
+		})
+	}
+}
+
+// TestRacePass: where each pass is a process of its own, the legs take turns
+// all the same.
+func TestRacePass(t *testing.T) {
+	for _, row := range []struct {
+		name, reason, value, first, fails string
+	}{
+		{"none", "the first pass begins with the first leg", "", "sequential", ""},
+		{"zero", "no pass was before", "0", "sequential", ""},
+		{"one", "the next begins with the second", "1", "pool", ""},
+		{"two", "then it is our turn", "2", bakeoff.Ours, ""},
+		{"three", "and around again", "3", "sequential", ""},
+		{"negative", "there is no such pass", "-1", "", `EVALTEST_PASS="-1"`},
+		{"no number", "a typing error must not be a first pass", "x", "", `EVALTEST_PASS="x"`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			firsts.begun = map[string]int{}
+			f := newFake(t)
+			f.env["EVALTEST_PASS"] = row.value
+			race, _, err := raceAs(t, f, 2, &llmtest.Model{Latency: constant(time.Second)}, []Leg{SequentialLeg(), PoolLeg()}, Parallel(2))
+			if row.fails != "" {
+				require.ErrorContains(t, err, row.fails, row.reason)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, row.first, race.Passes[0][0].Leg, row.reason)
+		})
+	}
 }

@@ -27,15 +27,6 @@ var units = []string{
 	"Unit vs-sequential-% better=higher",
 	"Unit vs-chunked-% better=higher",
 	"Unit vs-pool-% better=higher",
-	"Unit overhead-ns/item better=lower",
-	"Unit accuracy-low-% better=higher",
-	"Unit accuracy-high-% better=higher",
-	"Unit attempts/item better=lower",
-	"Unit escalated-% better=lower",
-	"Unit unparsed-% better=lower",
-	"Unit rescued-% better=lower",
-	"Unit errored-% better=lower",
-	"Unit judge-µUSD/item better=lower",
 }
 
 // printUnits prints the metadata once, before the first benchmark measures:

@@ -131,7 +131,7 @@ func read(t *testing.T, path string) map[string]any {
 func TestBoard(t *testing.T) {
 	root := t.TempDir()
 	journal := filepath.Join(root, "benchmark", "j.jsonl.gz")
-	b := bakeoff.NewBoard(bakeoff.NewMethodology())
+	b := bakeoff.NewBoard(bakeoff.NewMethodology)
 	ds, err := dataset.New("sample", []dataset.Item{{ID: "a"}, {ID: "b"}})
 	require.NoError(t, err)
 	b.SetDataset(ds)
@@ -139,13 +139,9 @@ func TestBoard(t *testing.T) {
 		race := &bakeoff.Race{Workers: 3, Items: 10, Journal: journal, Passes: [][]bakeoff.Lap{
 			{lap("ours", time.Second), lap("sequential", 3*time.Second), lap("chunked", 2*time.Second), lap("pool", time.Second)},
 		}}
-		dir, err := b.AddRace(somebody, race)
-		require.NoError(t, err)
-		assert.Equal(t, filepath.Join(root, "bakeoff"), dir)
-		again := *race
-		again.Passes = race.Passes[:1:1]
-		_, err = b.AddThroughput(somebody, &again)
-		require.NoError(t, err)
+		require.NoError(t, b.AddRace(somebody, race))
+		require.NoError(t, b.AddThroughput(somebody, race))
+		assert.Len(t, race.Passes, 1, "the caller's race stays as it is")
 	}
 	b.AddOverhead(14_000)
 	list := []result.Record{answer("a", result.Correct, grade.Correct), answer("b", result.Incorrect, grade.Incorrect)}
@@ -155,7 +151,12 @@ func TestBoard(t *testing.T) {
 		assert.Equal(t, pass, row.Pass)
 	}
 
-	sum := read(t, filepath.Join(root, "bakeoff", "summary.json"))
+	dir := b.Dir()
+	assert.Equal(t, filepath.Join(root, "bakeoff"), filepath.Dir(dir))
+	latest, err := os.ReadFile(filepath.Join(root, "bakeoff", "_latest"))
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Base(dir)+"\n", string(latest))
+	sum := read(t, filepath.Join(dir, "summary.json"))
 	race := sum["wall_time_race"].([]any)
 	require.Len(t, race, 1)
 	for _, field := range strings.Fields("provider workers sequential_s gather_s ours_s speedup_seq_to_ours ok passes warmup items") {
@@ -173,7 +174,7 @@ func TestBoard(t *testing.T) {
 	assert.Equal(t, map[string]any{"some/body": "m"}, sum["methodology"].(map[string]any)["models"])
 	assert.Len(t, sum["samples"], 2, "each item once, however many passes")
 
-	rate := read(t, filepath.Join(root, "bakeoff", "throughput.json"))
+	rate := read(t, filepath.Join(dir, "throughput.json"))
 	assert.InDelta(t, 14_000, rate["overhead_ns_per_item"], 0)
 	rows := rate["rows"].([]any)[0].(map[string]any)
 	for _, leg := range strings.Fields("chunked_gather semaphore_pool ours") {
@@ -183,7 +184,7 @@ func TestBoard(t *testing.T) {
 	}
 	assert.InDelta(t, 10.0/2, rows["chunked_gather"].(map[string]any)["items_per_s"], 1e-9)
 
-	f, err := os.Open(filepath.Join(root, "bakeoff", "some_body_results.jsonl.gz"))
+	f, err := os.Open(resultsOf(t, dir))
 	require.NoError(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
@@ -196,26 +197,57 @@ func TestBoard(t *testing.T) {
 		assert.Contains(t, lines[0], `"`+field+`":`)
 	}
 	assert.Contains(t, lines[0], "<b>", "text is as it was")
-	left, err := filepath.Glob(filepath.Join(root, "bakeoff", ".*"))
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	assert.Empty(t, left, "no temporary files")
 
-	_, err = b.AddRace(somebody, &bakeoff.Race{})
+	other := bakeoff.NewBoard(func() bakeoff.Methodology { return bakeoff.Methodology{} }) // no maps
+	assert.ErrorIs(t, other.AddRace(somebody, &bakeoff.Race{}), bakeoff.ErrNoJournal)
+	row, err := other.AddRun(somebody, 3, statsOf(list...), "", records(list...))
 	assert.ErrorIs(t, err, bakeoff.ErrNoJournal)
-	_, err = b.AddRun(somebody, 3, statsOf(list...), "", records(list...))
-	assert.ErrorIs(t, err, bakeoff.ErrNoJournal)
+	assert.Equal(t, 2, row.Items, "the row is there all the same")
+	assert.Empty(t, other.Dir())
+	require.NoError(t, other.AddRace(somebody, &bakeoff.Race{Journal: journal}))
+	assert.NotEqual(t, dir, other.Dir(), "what is there stays")
+}
+
+// resultsOf is the results file of the first pass; there is one of the second.
+func resultsOf(t *testing.T, dir string) string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "some_body~*_results*.jsonl.gz"))
+	require.NoError(t, err)
+	require.Len(t, paths, 2, "one a pass")
+	assert.True(t, strings.HasSuffix(paths[0], "_results.1.jsonl.gz"))
+	return paths[1]
+}
+
+// TestResultsNames: no two contestants share a file, and none leaves the folder.
+func TestResultsNames(t *testing.T) {
+	dir, seen := t.TempDir(), map[string]string{}
+	for _, row := range []struct{ name, reason string }{
+		{"a_b", "as it stands"}, {"a/b", "no folder"}, {"a b", "no space"}, {"A:b", "Windows refuses it"}, {"..", "not the folder above"},
+		{".a", "not hidden"}, {"", "a name all the same"}, {strings.Repeat("x", 300), "file systems end at 255"}, {strings.Repeat("x", 299), "nor is that one the same"},
+	} {
+		path, err := bakeoff.WriteItems(dir, bakeoff.Contestant{Name: row.name}, 0, records())
+		require.NoError(t, err, row.reason)
+		assert.Equal(t, dir, filepath.Dir(path), row.reason)
+		assert.Empty(t, seen[path], row.reason)
+		assert.NotEqual(t, byte('.'), filepath.Base(path)[0], row.reason)
+		seen[path] = row.name + "!"
+	}
+	assert.Len(t, seen, 9)
 }
 
 // TestReplace: a file that cannot be written whole stays as it was.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	list := []result.Record{answer("a", result.Correct, grade.Correct)}
-	path, err := bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, records(list...))
+	path, err := bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, 0, records(list...))
 	require.NoError(t, err)
 	was, err := os.ReadFile(path)
 	require.NoError(t, err)
 	broken := errors.New("line 3")
-	_, err = bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, func(yield func(result.Record, error) bool) {
+	_, err = bakeoff.WriteItems(dir, bakeoff.Contestant{Name: "x"}, 0, func(yield func(result.Record, error) bool) {
 		_ = yield(list[0], nil) && yield(result.Record{}, broken)
 	})
 	assert.ErrorIs(t, err, broken)

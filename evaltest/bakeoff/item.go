@@ -10,11 +10,13 @@ import (
 )
 
 // An Item is one line of a results file: an answer, and all it takes to grade
-// it again and to see what it cost.
+// it again, by Input, Gold and Raw, and to see what it cost. "evals grade" reads
+// the journal's names for these: input, target and response.
 type Item struct {
 	ID       string         `json:"item_id"`
 	Success  bool           `json:"success"` // an answer came
 	Outcome  result.Outcome `json:"outcome"`
+	Input    string         `json:"input"`
 	Answer   string         `json:"answer"` // as it was read; "" if nothing was
 	Gold     string         `json:"gold"`
 	Thinking bool           `json:"thinking"` // the last attempt thought harder
@@ -52,7 +54,7 @@ type Attempt struct {
 // ItemOf is the line of a record.
 func ItemOf(c Contestant, r *result.Record) Item {
 	it := Item{
-		ID: r.Item.ID, Success: r.Response != nil && r.Error == nil, Outcome: r.Outcome, Gold: r.Item.Target,
+		ID: r.Item.ID, Success: r.Response != nil && r.Error == nil, Outcome: r.Outcome, Input: r.Item.Input, Gold: r.Item.Target,
 		Error: r.Error, Verdict: r.Verdict, Graded: r.Graded, Usage: r.Usage, Cost: r.CostUSD, Judge: r.JudgeUsage, JudgeAt: r.JudgeCostUSD,
 		Latency: r.Latency.Seconds(), Duration: r.Duration.Seconds(), Start: r.Start, Warnings: r.Warnings, Attempts: []Attempt{},
 		Thinking: Escalations(c, r) > 0, // once harder, always harder

@@ -3,12 +3,14 @@ package bakeoff
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/goevals/evals/evaltest/result"
@@ -30,17 +32,17 @@ func WriteJSON(path string, v any) error {
 	})
 }
 
-// WriteItems writes a line of JSON for each record, in their order, compressed,
-// to NAME_results.jsonl.gz in dir, and returns its path. In the name, what is
-// no letter, digit, - or . becomes _.
-func WriteItems(dir string, c Contestant, records iter.Seq2[result.Record, error]) (string, error) {
-	name := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("-.", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '_'
-	}, c.Name)
-	path := filepath.Join(dir, name+"_results.jsonl.gz")
+// WriteItems writes a line of JSON for each record of a pass, in their order,
+// compressed, to a file in dir, and returns its path: NAME_results.jsonl.gz for
+// pass 0, NAME_results.1.jsonl.gz for the next. In the name, what is no letter,
+// digit, - or . becomes _; a name that this changes, or that is long, ends in a
+// hash of the whole, so that no two contestants share a file.
+func WriteItems(dir string, c Contestant, pass int, records iter.Seq2[result.Record, error]) (string, error) {
+	name := fileName(c.Name) + "_results"
+	if pass > 0 {
+		name += "." + strconv.Itoa(pass)
+	}
+	path := filepath.Join(dir, name+".jsonl.gz")
 	return path, replace(path, func(w io.Writer) error {
 		z := gzip.NewWriter(w)
 		enc := json.NewEncoder(z)
@@ -55,6 +57,22 @@ func WriteItems(dir string, c Contestant, records iter.Seq2[result.Record, error
 		}
 		return z.Close()
 	})
+}
+
+const longestName = 80 // bytes, without the hash
+
+func fileName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		if strings.ContainsRune("-.", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+	if safe == name && len(name) <= longestName && !strings.HasPrefix(name, ".") {
+		return name
+	}
+	hash := sha256.Sum256([]byte(name))
+	return fmt.Sprintf("%.*s~%x", longestName, strings.TrimLeft(safe, "."), hash[:4])
 }
 
 // replace writes a file beside path and renames it, so that nobody ever reads

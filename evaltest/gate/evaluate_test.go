@@ -216,6 +216,23 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestFinal: what cannot be resumed is not advised to be.
+func TestFinal(t *testing.T) {
+	for _, row := range []struct {
+		name, reason, want string
+		final              bool
+	}{
+		{"a run", "it goes on where it stopped", "1 of 4 items never ran; resume the run to finish it", false},
+		{"a benchmark", "it measures whole passes", "1 of 4 items never ran; it has to run anew", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			ds := gate.Decide(gate.Evidence{Counts: gate.Counts{Total: 4, Correct: 3, NotRun: 1}, Final: row.final}, gate.Config{})
+			assert.Equal(t, gate.Complete, ds[0].Gate)
+			assert.Equal(t, row.want, ds[0].Text, row.reason)
+		})
+	}
+}
+
 func TestImpossibleCounts(t *testing.T) {
 	for _, c := range []gate.Counts{
 		{Total: -1}, {Total: 1, Correct: 2}, {Total: 2, Correct: 1, Errored: 1, NotRun: 1},

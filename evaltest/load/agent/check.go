@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
+	"unicode/utf8"
 )
 
 var roles = []Role{ToolDefinition, System, User, Assistant, Tool, ToolCall}
@@ -17,8 +20,11 @@ func checkTrajectory(t *Trajectory) error {
 	if t.Version < 2 && t.StartAfter != 0 {
 		return problemf(ErrVersion, "start_after_ms requires schema_version 2")
 	}
-	if t.StartAfter < 0 {
-		return problemf(ErrValue, "start_after_ms must not be negative")
+	if err := checkMillis("start_after_ms", t.StartAfter); err != nil {
+		return err
+	}
+	if !utf8.ValidString(t.ID) {
+		return problemf(ErrValue, "trajectory_id %q is not UTF-8", t.ID)
 	}
 	if strings.TrimSpace(t.ID) == "" {
 		return problemf(ErrValue, "trajectory_id must not be empty")
@@ -58,12 +64,17 @@ func checkRequest(t *Trajectory, i int) error {
 		return problemf(ErrValue, "request %d max_tokens must be greater than zero", n)
 	case r.Overhead != nil && *r.Overhead < 0:
 		return problemf(ErrValue, "request %d overhead_tokens must not be negative", n)
-	case r.DelayAfter < 0:
-		return problemf(ErrValue, "request %d delay_after_ms must not be negative", n)
 	case i == 0 && r.ResetBefore && t.Version < 2:
 		return problemf(ErrValue, "the first request cannot set reset_before")
 	}
-	for _, v := range []int{r.PromptTokens, r.OutputTokens, r.MaxTokens} {
+	if err := checkMillis(fmt.Sprintf("request %d delay_after_ms", n), r.DelayAfter); err != nil {
+		return err
+	}
+	lengths := []int{r.PromptTokens, r.OutputTokens, r.MaxTokens}
+	if r.Overhead != nil {
+		lengths = append(lengths, *r.Overhead)
+	}
+	for _, v := range lengths {
 		if v > maxTokens {
 			return problemf(ErrValue, "request %d has a length of %d tokens; at most %d", n, v, maxTokens)
 		}
@@ -78,9 +89,18 @@ func checkRequest(t *Trajectory, i int) error {
 	return checkBlocks(r.Blocks, n)
 }
 
+func checkMillis(name string, d time.Duration) error {
+	if d < 0 || d > maxMillis*time.Millisecond || d%time.Millisecond != 0 {
+		return problemf(ErrValue, "%s is %v; it must be whole milliseconds from 0 to %d", name, d, int64(maxMillis))
+	}
+	return nil
+}
+
 func checkBlocks(blocks []Block, n int) error {
 	for i, b := range blocks {
 		switch {
+		case !utf8.ValidString(b.Seed):
+			return problemf(ErrBlocks, "request %d blocks are invalid: block %d seed %q is not UTF-8", n, i+1, b.Seed)
 		case b.Seed == "":
 			return problemf(ErrBlocks, "request %d blocks are invalid: block %d seed must not be empty", n, i+1)
 		case b.Tokens < 0 || b.Tokens > maxTokens:

@@ -71,7 +71,7 @@ func (s *session) turns(ctx context.Context, due time.Duration, built error) (En
 		if errors.Is(err, ErrReply) { // the request before it was answered, but not usably
 			return Failed, fmt.Errorf("request %d: %w", t, err)
 		}
-		if e := s.pause(ctx, t, due); e != nil && err == nil {
+		if s.pause(ctx, t, due) != nil {
 			return Interrupted, nil
 		}
 		if err != nil {

@@ -33,13 +33,20 @@ type writtenBlock struct {
 }
 
 // Write writes trajectories as a manifest that [Read] takes. One that Read
-// would refuse is an error, and nothing of it is written. Times are rounded
-// down to milliseconds, which is all that the format holds.
+// would refuse is an error; so is a time that is not whole milliseconds, which
+// is all that the format holds. Those before it have then been written.
 func Write(w io.Writer, ts []Trajectory) error {
 	out := bufio.NewWriter(w)
+	ids := map[string]bool{}
 	for i := range ts {
 		t := &ts[i]
-		if err := checkTrajectory(t); err != nil {
+		err := checkTrajectory(t)
+		if err == nil && ids[t.ID] {
+			err = problemf(ErrDuplicate, "duplicate trajectory_id %q", t.ID)
+		}
+		ids[t.ID] = true
+		if err != nil {
+			out.Flush()
 			return fmt.Errorf("trajectory %d (%q): %w", i+1, t.ID, err)
 		}
 		line := writtenLine{Version: t.Version, ID: t.ID}

@@ -111,10 +111,13 @@ func (e *engine) enter(ctx context.Context) bool {
 	}
 	select {
 	case e.inFlight <- struct{}{}:
-		return true
+		if ctx.Err() == nil {
+			return true
+		}
+		e.leave()
 	case <-ctx.Done():
-		return false
 	}
+	return false
 }
 
 func (e *engine) leave() {

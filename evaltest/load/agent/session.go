@@ -28,6 +28,7 @@ type session struct {
 	ev      *Event
 	// admitted says that it began.
 	admitted bool
+	making   *staging      // the last that was begun; nil if none was
 	longest  time.Duration // the longest wait for one preparation
 	cached   int64         // prompt tokens of the request before, as reported
 }
@@ -46,6 +47,9 @@ func (s *session) run(ctx context.Context, o *opening) {
 	s.ev.Admitted = s.e.since()
 	s.ev.End, s.ev.Err = Failed, errGoexit // what holds if a Caller ends this goroutine
 	defer func() {
+		if s.making != nil {
+			<-s.making.done
+		}
 		s.ev.NotAttempted = s.ev.Planned - s.ev.Succeeded - s.ev.Failed - s.ev.Canceled - s.ev.Unbuilt
 		s.ev.Fallbacks = s.conv.fallbacks()
 		s.ev.Finished = s.e.since()
@@ -142,6 +146,7 @@ func (s *session) stage(t int) *staging {
 		return nil
 	}
 	g := &staging{done: make(chan struct{})}
+	s.making = g
 	s.e.work(func() error { return s.conv.stage(t) }, func(took time.Duration, err error) {
 		g.took, g.err = took, err
 		close(g.done)

@@ -122,6 +122,15 @@ func TestBlockSizesAreExact(t *testing.T) {
 		assert.Equal(t, n, words{}.Count(string(whole)))
 	}
 
+	for n := 60; n < 100; n++ { // escapes make the JSON longer than the text
+		b := Block{Seed: fmt.Sprint("q", n), Tokens: n, Role: ToolCall}
+		text, err := maker{text: quotes{}}.block(b)
+		require.NoError(t, err)
+		whole, err := appendArguments(text)
+		require.NoError(t, err)
+		assert.Equal(t, n, words{}.Count(string(whole)))
+	}
+
 	for _, row := range []struct {
 		name, reason string
 		text         Text
@@ -144,6 +153,20 @@ func TestBlockSizesAreExact(t *testing.T) {
 	text, err := m.block(Block{Seed: "a", Tokens: 8, Role: ToolCall})
 	require.NoError(t, err)
 	assert.Empty(t, text, "the frame alone is enough")
+}
+
+// quotes makes texts with quotation marks among the words.
+type quotes struct{ words }
+
+func (quotes) Make(r *rand.Rand, n int) (string, error) {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = "word"
+		if r.IntN(4) == 0 {
+			out[i] = `"`
+		}
+	}
+	return strings.Join(out, " "), nil
 }
 
 // pairs makes two words for each token, so that JSON of 8 and an odd number
@@ -178,6 +201,7 @@ func TestLiveBlocks(t *testing.T) {
 		{"twice in one prompt", "one seed is one text", []string{blockRequest("", "u:user:1"), blockRequest("", "r:assistant:2! r:assistant:2!")}, Live, 0, "reply 0|reply 0"},
 		{"fallback again", "a seed that fell back keeps its text", []string{blockRequest("", "r:assistant:2!"), blockRequest("", "r:assistant:2! q:assistant:2!")}, Live, 1, "text|reply 0"},
 		{"after a reset", "a seed that fell back is new again", []string{blockRequest("", "r:assistant:2!"), blockRequest(`"reset_before":true,`, "u:user:1"), blockRequest("", "r:assistant:2!")}, Live, 1, "reply 1"},
+		{"in the reset", "likewise, and again there is no reply", []string{blockRequest("", "r:assistant:2!"), blockRequest(`"reset_before":true,`, "r:assistant:2!")}, Live, 2, "text"},
 		{"recorded", "no reply is used, and that is no fallback", []string{blockRequest("", "u:user:1"), blockRequest("", "r:assistant:2! q:assistant:2!")}, Recorded, 0, "text|text"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -273,6 +273,9 @@ func TestToolsHoldNoConcurrencySlot(t *testing.T) {
 		}
 		assert.Equal(t, 40*time.Millisecond, lag, "but it is a lag")
 		assert.Equal(t, 30*time.Second, res.ToolLatency)
+		for _, e := range res.Trajectories {
+			assert.Equal(t, 30*time.Millisecond, e.Model)
+		}
 	})
 }
 

@@ -107,11 +107,14 @@ func TestBrokenCaller(t *testing.T) {
 		{"panic", "one bad reply must not end all sessions", func(*Call, *record.Request) { panic("nil map") }, "the Caller panicked: nil map"},
 		{"Goexit", "a FailNow in a fake", func(*Call, *record.Request) { runtime.Goexit() }, "runtime.Goexit"},
 		{"wall clock", "times count from Call.Start", func(_ *Call, rec *record.Request) { rec.Done = time.Duration(time.Now().UnixNano()) }, "it must count from Call.Start"},
-		{"backwards", "done before sent", func(_ *Call, rec *record.Request) { rec.Sent, rec.Done = 5, 3 }, "it must count from Call.Start"},
+		{"backwards", "done before sent", func(_ *Call, rec *record.Request) {
+			time.Sleep(time.Second) // virtual
+			rec.Sent, rec.Done = 5, 3
+		}, "it must count from Call.Start"},
+		{"before the start", "sent before the run", func(_ *Call, rec *record.Request) { rec.Sent, rec.Done = -2, -3 }, "it must count from Call.Start"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Second)
 				cfg := config()
 				cfg.MaxInFlight = 1
 				res, err := Run(t.Context(), plans(t, Replay{}, golden4...), cfg, CallerFunc(func(_ context.Context, c *Call, rec *record.Request) []byte {

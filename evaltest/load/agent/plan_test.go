@@ -177,6 +177,17 @@ func TestSynthesize(t *testing.T) {
 			assert.Equal(t, want, turn, "a field does not depend on the draws of another")
 		}
 	}
+	twins, err := Synthesize(7, 1, Shape{Input: Fixed(1), Turns: Fixed(20), Output: upTo(1000), Environment: upTo(1000), Latency: upTo(1000)})
+	require.NoError(t, err)
+	var draws [3][]int
+	for _, turn := range twins.List[0].Turns {
+		for i, v := range []int{turn.Output, turn.Environment, int(turn.Delay.Milliseconds())} {
+			draws[i] = append(draws[i], v)
+		}
+	}
+	assert.NotEqual(t, draws[0], draws[1], "each field has a stream of its own")
+	assert.NotEqual(t, draws[1], draws[2])
+	assert.NotEqual(t, draws[0], draws[2])
 	for i, plan := range p.List {
 		assert.Equal(t, fmt.Sprintf("sampled-%d", i), plan.ID)
 		for k := 1; k < len(plan.Turns); k++ {

@@ -111,7 +111,7 @@ func TestBrokenCaller(t *testing.T) {
 			time.Sleep(time.Second) // virtual
 			rec.Sent, rec.Done = 5, 3
 		}, "it must count from Call.Start"},
-		{"before the start", "sent before the run", func(_ *Call, rec *record.Request) { rec.Sent, rec.Done = -2, -3 }, "it must count from Call.Start"},
+		{"before the start", "sent before the run", func(_ *Call, rec *record.Request) { rec.Sent, rec.Done = -2, -1 }, "it must count from Call.Start"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -53,6 +53,7 @@ const DefaultMaxSpin = 2 * time.Millisecond
 const (
 	firstSpin = time.Millisecond
 	leastSpin = 20 * time.Microsecond
+	forget    = 1.0 / 1024 // of the window, by a wait that did not sleep
 	// frozenLooks is how often the clock may show the same time in a row
 	// before it is taken to stand still: some 10 ms of looking, far above the
 	// 0.5 ms of the coarsest monotonic clock.
@@ -63,11 +64,16 @@ const (
 // at the clock until it has come, letting other goroutines run between looks.
 // It is late by less than a microsecond at the median where a processor is
 // free. It keeps the processor busy for the spin window before each moment, so
-// one that waits more often than once a window occupies a processor whole.
+// one that waits more often than once a window occupies a processor whole. On a
+// machine whose processors are all taken that helps nobody: the system gives a
+// goroutine that never sleeps its turn late, and [Sleep] may do better.
 //
 // The window follows how late the sleeps end: their smoothed lateness plus four
 // times its smoothed mean deviation, with the weights that TCP uses for its
-// retransmission time-out (RFC 6298), not below 20 µs nor above Max.
+// retransmission time-out (RFC 6298), not below 20 µs nor above Max. The first
+// wait sleeps for half of its time at least, to know. Waits too short to sleep in
+// teach nothing; each lowers the window by a thousandth, so that after some
+// hundreds of them one sleeps, and a window that one bad sleep made does not last.
 //
 // Looking at the clock in a testing/synctest bubble would never end, since no
 // time passes there while a goroutine runs. A Spin whose clock stands still
@@ -110,12 +116,19 @@ func (s *Spin) Wait(ctx context.Context, until time.Time) error {
 		s.now, s.rest, s.giveUp = time.Now, sleep, runtime.Gosched
 	}
 	left := until.Sub(s.now())
-	if window := s.Window(); left > window {
+	window := s.Window()
+	if !s.seen {
+		window = min(window, left/2)
+	}
+	if left > window {
 		if err := s.rest(ctx, left-window); err != nil {
 			return err
 		}
 		left = until.Sub(s.now())
 		s.learn(window - left)
+	} else if left > 0 {
+		s.late -= s.late * forget
+		s.dev -= s.dev * forget
 	}
 	for same := 0; left > 0; {
 		if s.Window() == 0 {

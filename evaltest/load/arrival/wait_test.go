@@ -87,7 +87,7 @@ func TestSpinBounds(t *testing.T) {
 	s := m.spin(100 * us)
 	until := m.at.Add(ms)
 	require.NoError(t, s.Wait(t.Context(), until))
-	assert.Equal(t, []time.Duration{900 * us}, m.sleeps)
+	assert.Equal(t, []time.Duration{900 * us}, m.sleeps, "all but the bound")
 	assert.Equal(t, until.Add(200*us), m.at, "the sleep ended 300 µs late, the window was 100 µs")
 	assert.Zero(t, m.looks)
 
@@ -99,6 +99,29 @@ func TestSpinBounds(t *testing.T) {
 	assert.Zero(t, m.looks)
 }
 
+// A rate whose gaps are shorter than the window is spun, but not for ever.
+func TestSpinTriesToSleepAgain(t *testing.T) {
+	m := &machine{late: 1500 * us}
+	s := m.spin(0)
+	wait := func(n int, d time.Duration) {
+		for range n {
+			require.NoError(t, s.Wait(t.Context(), m.at.Add(d)))
+		}
+	}
+	wait(1, ms)
+	assert.Equal(t, []time.Duration{500 * us}, m.sleeps, "the first wait sleeps to know")
+	assert.Equal(t, 2*ms, s.Window())
+
+	m.late = 100 * us
+	wait(1000, ms)
+	assert.Len(t, m.sleeps, 1, "4.5 ms, by a thousandth a wait, are 1.7 ms after 1000")
+	wait(2000, ms)
+	assert.Greater(t, len(m.sleeps), 1000, "and below 1 ms after 1540")
+	assert.Less(t, s.Window(), 150*us)
+	wait(1, -ms)
+	assert.Less(t, s.Window(), 150*us, "what is overdue teaches nothing")
+}
+
 func TestSpinOnAFrozenClock(t *testing.T) {
 	m := &machine{frozen: true}
 	s := m.spin(0)
@@ -106,7 +129,7 @@ func TestSpinOnAFrozenClock(t *testing.T) {
 	require.NoError(t, s.Wait(t.Context(), until))
 	assert.Equal(t, until, m.at)
 	assert.Equal(t, 1<<17, m.looks)
-	assert.Equal(t, []time.Duration{500 * us}, m.sleeps)
+	assert.Equal(t, []time.Duration{250 * us, 250 * us}, m.sleeps)
 	assert.Zero(t, s.Window())
 
 	require.NoError(t, s.Wait(t.Context(), m.at.Add(500*us)))
@@ -127,7 +150,7 @@ func TestSpinStops(t *testing.T) {
 		n++
 	})
 	require.ErrorIs(t, s.Wait(ctx, begin.Add(500*us)), why, "while looking at the clock")
-	assert.Equal(t, begin.Add(1100), m.at)
+	assert.Equal(t, begin.Add(250*us+1100), m.at, "half of it asleep, 11 looks")
 	require.ErrorIs(t, s.Wait(ctx, begin), why, "also if the moment has passed")
 	require.ErrorIs(t, s.Wait(ctx, begin.Add(time.Hour)), why, "also before a long sleep")
 }

@@ -47,11 +47,10 @@ func Example() {
 		})
 	})
 	requests.Wait()
+	// Also look at report.Measured.Achieved, LagP99 and report.Cooldown.
 	fmt.Printf("%s: %d warm-up, %d measured, asked %.0f/s\n", schedule, report.Warmup, report.Measured.N, report.Measured.Asked)
-	fmt.Println("load kept on:", report.Cooldown > 0)
 	// Output:
 	// constant 50ms:0..400,forever:400: 10 warm-up, 20 measured, asked 400/s
-	// load kept on: true
 }
 
 // A dry run: when would requests be due?

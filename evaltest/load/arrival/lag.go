@@ -42,7 +42,7 @@ func (p Pace) Shortfall() float64 {
 // what the pacer cannot see: a client that does not get to send. The zero value
 // works; it is not for concurrent use.
 type Meter struct {
-	// LateAfter is the limit for lateness; 0: [DefaultLateAfter].
+	// LateAfter is the limit for lateness; 0 or below: [DefaultLateAfter].
 	LateAfter time.Duration
 
 	n, late         int
@@ -66,7 +66,7 @@ func (m *Meter) Add(due, at time.Duration) {
 	m.n++
 	lag := max(0, at-due)
 	limit := m.LateAfter
-	if limit == 0 {
+	if limit <= 0 {
 		limit = DefaultLateAfter
 	}
 	if lag > limit {

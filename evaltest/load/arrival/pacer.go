@@ -21,7 +21,7 @@ type Pacer struct {
 	// network from being polled there. Use Sleep where a busy processor is
 	// not wanted.
 	Waiter Waiter
-	// LateAfter is the lag above which an arrival counts as late; 0:
+	// LateAfter is the lag above which an arrival counts as late; 0 or below:
 	// [DefaultLateAfter].
 	LateAfter time.Duration
 }

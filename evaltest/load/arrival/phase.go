@@ -81,10 +81,11 @@ func (p Phases) Fits(s Schedule) error {
 	if err := p.Check(); err != nil {
 		return err
 	}
-	end, finite := s.Length()
+	length, finite := s.Length()
 	if !finite {
 		return nil
 	}
+	end := length
 	if s.offsets != nil {
 		end++ // a trace's last arrival is due at its length
 	}
@@ -95,7 +96,7 @@ func (p Phases) Fits(s Schedule) error {
 		case l == (Limit{}) && i != 1:
 			continue
 		case l.open(): // it takes what is left
-			return refuse(i == 2 || from < end, "the measured phase", "without a limit", fmt.Sprintf("the warm-up takes until %v, and the schedule (%v) ends at %v", from, s, end))
+			return refuse(i == 2 || from < end, "the measured phase", "without a limit", fmt.Sprintf("the warm-up takes until %v, and the schedule (%v) ends at %v", from, s, length))
 		}
 		// Half an arrival: 10/s for 1 s may be a bit under 10 as a float.
 		byCount := l.Count > 0 && used+float64(l.Count) <= has+0.5
@@ -105,7 +106,7 @@ func (p Phases) Fits(s Schedule) error {
 		case !byCount && !byTime && l.Count > 0:
 			return &OptionError{fmt.Sprintf("the %s phase's Count", names[i]), l.Count, fmt.Sprintf("the schedule (%v) is expected to have %.1f arrivals from its beginning at %v on", s, has-used, from)}
 		case !byTime && l.Count == 0:
-			return &OptionError{fmt.Sprintf("the %s phase's For", names[i]), l.For, fmt.Sprintf("it begins at %v, and the schedule (%v) ends at %v", from, s, end)}
+			return &OptionError{fmt.Sprintf("the %s phase's For", names[i]), l.For, fmt.Sprintf("it begins at %v, and the schedule (%v) ends at %v", from, s, length)}
 		}
 		if byCount {
 			next = s.when(used + float64(l.Count))

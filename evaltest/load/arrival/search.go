@@ -42,8 +42,8 @@ const (
 // Lead, or the other way round: Wald's sequential test of a coin. Where one run
 // errs with probability q the decision errs with [Misjudged](q, Lead): 1.2 % for
 // q = 0.1 and a lead of 2. A rate undecided after MaxRepeats runs counts as not
-// sustained; with 7 that happens in 0.6 % of the cases at q = 0.1, and always in
-// some near the capacity, where q is near one half.
+// sustained; with 7 that happens in 0.6 % of the cases at q = 0.1, and often
+// near the capacity, where q is near one half.
 //
 // If every decision at a rate more than a Tolerance away from the capacity c is
 // right, the answer lies in [c/(1+Tolerance)², c·(1+Tolerance)]. So an answer

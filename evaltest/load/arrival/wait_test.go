@@ -138,12 +138,11 @@ func TestSpinOnAFrozenClock(t *testing.T) {
 
 func TestSpinStops(t *testing.T) {
 	why := errors.New("why")
-	m := &machine{}
-	s := m.spin(0)
+	m := &machine{at: time.Unix(0, 0)}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	begin := m.at
 	n := 0
-	s = arrival.FakeSpin(0, m.now, m.rest, func() {
+	s := arrival.FakeSpin(0, m.now, m.rest, func() {
 		if m.giveUp(); n == 10 {
 			cancel(why)
 		}

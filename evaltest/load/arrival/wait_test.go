@@ -1,6 +1,7 @@
 package arrival_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"testing"
@@ -13,9 +14,11 @@ import (
 	"github.com/goevals/evals/evaltest/load/arrival"
 )
 
-// A machine is a clock on which a look takes 100 ns and a sleep ends late.
+// A machine is a clock on which a look takes 100 ns, or a step, and a sleep ends
+// late.
 type machine struct {
 	at     time.Time
+	step   time.Duration
 	late   time.Duration
 	looks  int
 	sleeps []time.Duration
@@ -27,7 +30,7 @@ func (m *machine) now() time.Time { return m.at }
 func (m *machine) giveUp() {
 	m.looks++
 	if !m.frozen {
-		m.at = m.at.Add(100)
+		m.at = m.at.Add(cmp.Or(m.step, 100))
 	}
 }
 
@@ -101,7 +104,7 @@ func TestSpinBounds(t *testing.T) {
 
 // A rate whose gaps are shorter than the window is spun, but not for ever.
 func TestSpinTriesToSleepAgain(t *testing.T) {
-	m := &machine{late: 1500 * us}
+	m := &machine{late: 1500 * us, step: 5 * us}
 	s := m.spin(0)
 	wait := func(n int, d time.Duration) {
 		for range n {

@@ -100,6 +100,12 @@ func TestClosedTimes(t *testing.T) {
 func TestClosedEnds(t *testing.T) {
 	type L = arrival.Limit
 	hour := arrival.Fixed(time.Hour)
+	slow2 := func(r *rand.Rand) time.Duration { // user 2 thinks for an hour, the others for 10 s
+		if r.Uint64() == perUser(2).Uint64() {
+			return time.Hour
+		}
+		return 10 * sec
+	}
 	for _, tt := range []struct {
 		name, reason string
 		loop         arrival.Closed
@@ -117,15 +123,10 @@ func TestClosedEnds(t *testing.T) {
 			arrival.Complete, [3]int{0, 3, 0}, arrival.Window{}, sec},
 		{"by time, thinking", "nor beyond the time", arrival.Closed{Users: 3, Think: hour, Rand: perUser, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
 			arrival.Complete, [3]int{0, 3, 0}, arrival.Window{To: time.Minute}, sec},
+		{"a count that others fill", "a thinker is woken", arrival.Closed{Users: 3, Think: slow2, Rand: perUser, Phases: count(7)}, 0,
+			arrival.Complete, [3]int{0, 7, 0}, arrival.Window{To: 22 * sec}, 23 * sec},
 		{"a time that a count begins", "a thinker is woken at the end that was not known when it began to wait", arrival.Closed{
-			Users: 3, Rand: perUser, Phases: arrival.Phases{Warmup: L{Count: 3}, Measured: L{For: time.Minute}},
-			Think: func(r *rand.Rand) time.Duration { // user 2 thinks for an hour, the others for 10 s
-				if r.Uint64() == perUser(2).Uint64() {
-					return time.Hour
-				}
-				return 10 * sec
-			},
-		}, 0,
+			Users: 3, Think: slow2, Rand: perUser, Phases: arrival.Phases{Warmup: L{Count: 3}, Measured: L{For: time.Minute}}}, 0,
 			arrival.Complete, [3]int{3, 12, 0}, arrival.Window{From: 11 * sec, To: 71 * sec}, 71 * sec},
 		{"each and time", "the requests end first", arrival.Closed{Users: 2, Each: 3, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
 			arrival.Exhausted, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},

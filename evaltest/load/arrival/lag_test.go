@@ -75,6 +75,10 @@ func TestMeter(t *testing.T) {
 	assert.InEpsilon(t, 9800*time.Microsecond, p.LagP99, 1.0/128)
 	assert.LessOrEqual(t, p.LagP99, p.LagMax)
 
+	var one arrival.Meter
+	one.Add(0, 9901*time.Microsecond)
+	assert.Equal(t, one.Pace().LagMax, one.Pace().LagP50, "nothing is rounded up beyond the maximum")
+
 	early := arrival.Meter{LateAfter: 5 * ms}
 	early.Add(sec, sec-ms)
 	early.Add(2*sec, 2*sec+5*ms)

@@ -79,6 +79,12 @@ func TestSearchWithoutNoise(t *testing.T) {
 	}
 }
 
+func TestSearchTargetIsReached(t *testing.T) {
+	found, err := arrival.Search{Start: 1, Max: 1, Target: 0.9}.Run(t.Context(), func(context.Context, float64) (float64, error) { return 0.9, nil })
+	require.NoError(t, err)
+	assert.Equal(t, arrival.Sustained, found.Points[0].Verdict, "the target itself is enough")
+}
+
 func TestMisjudged(t *testing.T) {
 	assert.Equal(t, 0.1, arrival.Misjudged(0.1, 1))
 	assert.InDelta(t, 1.0/82, arrival.Misjudged(0.1, 2), 1e-12, "0.01 / (0.01 + 0.81)")

@@ -63,7 +63,9 @@ func (a *answer) read(p []byte, at time.Duration) bool {
 	}
 	a.at = at
 	if a.shape == unknown {
-		a.sniff(p)
+		if a.sniff(p); a.failure != nil {
+			return false
+		}
 	}
 	if a.shape == events {
 		a.split.write(p, a.event)
@@ -84,6 +86,8 @@ func (a *answer) read(p []byte, at time.Duration) bool {
 func (a *answer) sniff(p []byte) {
 	text := bytes.TrimLeft(append(a.body, p...), " \t\r\n\uFEFF")
 	switch {
+	case len(a.body)+len(p)-len(text) > a.c.cfg.MaxEvent:
+		a.failure = a.tooLong("the white space before the answer")
 	case len(text) == 0 || len(text) < len(bom) && bytes.HasPrefix(bom, text):
 	case text[0] == '{' || text[0] == '[' || text[0] == '<':
 		a.shape = whole

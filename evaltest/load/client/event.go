@@ -105,6 +105,10 @@ func lineEnd(p []byte) int {
 var bom = []byte("\xef\xbb\xbf")
 
 func (s *splitter) endLine(line []byte, emit func(data []byte, named bool) bool) bool {
+	if len(line)+len(s.data) > s.limit { // as in write, wherever the reads end
+		s.tooLong = true
+		return false
+	}
 	if !s.begun {
 		s.begun = true
 		line = bytes.TrimPrefix(line, bom)
@@ -118,10 +122,6 @@ func (s *splitter) endLine(line []byte, emit func(data []byte, named bool) bool)
 	}
 	switch string(name) {
 	case "data":
-		if len(s.data)+len(value) > s.limit {
-			s.tooLong = true
-			return false
-		}
 		if !s.has {
 			s.has, s.data = true, value
 			break

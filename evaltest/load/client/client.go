@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -67,7 +68,7 @@ func (c *Client) pool() error {
 		return fmt.Errorf("client: the proxy of the environment is no URL: %s", wire.Mask(err.Error(), c.secrets...))
 	}
 	c.transport = &http.Transport{
-		DialContext:         cfg.Dial,
+		DialContext:         cfg.dial,
 		TLSClientConfig:     cfg.TLS.Clone(),
 		TLSHandshakeTimeout: cfg.Timeouts.Connect,
 		MaxIdleConnsPerHost: cfg.Concurrency, // the default of 2 would dial anew for most calls
@@ -79,10 +80,6 @@ func (c *Client) pool() error {
 	}
 	if proxy != nil && cfg.Dial == nil {
 		c.transport.Proxy, c.proxy = http.ProxyURL(proxy), proxy.Redacted()
-	}
-	if c.transport.DialContext == nil {
-		d := &net.Dialer{Timeout: cfg.Timeouts.Connect, KeepAlive: 30 * time.Second}
-		c.transport.DialContext = d.DialContext
 	}
 	if cfg.HTTP2 {
 		c.transport.Protocols.SetHTTP2(true)
@@ -96,6 +93,32 @@ func (c *Client) pool() error {
 	}
 	return nil
 }
+
+// dial opens a connection within the time for that. net/http lets it go on after
+// the call that wanted it has given up, so that no other limit ends it.
+func (c Config) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	dial := c.Dial
+	if dial == nil {
+		dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, c.Timeouts.Connect, fmt.Errorf("no connection within %v (Timeouts.Connect)", c.Timeouts.Connect))
+	defer cancel()
+	conn, err := dial(ctx, network, addr)
+	if err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	if err != nil {
+		return nil, &dialError{err}
+	}
+	return conn, nil
+}
+
+// A dialError tells the errors of dialling from those of the TLS handshake after
+// it.
+type dialError struct{ err error }
+
+func (e *dialError) Error() string { return e.err.Error() }
+func (e *dialError) Unwrap() error { return e.err }
 
 // URL is where streamed answers are asked for, without secrets.
 func (c *Client) URL() string { return wire.Mask(c.stream.String(), c.secrets...) }

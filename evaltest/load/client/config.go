@@ -96,8 +96,8 @@ type Config struct {
 	MaxEvent int
 	// TLS is for https; nil is Go's default.
 	TLS *tls.Config
-	// Dial opens connections; nil is the network, with Timeouts.Connect. Give
-	// one for unix sockets and for tests.
+	// Dial opens connections, within Timeouts.Connect; nil is the network. Give
+	// one for unix sockets and for tests. No proxy is used then.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 	// Seed is what the jitter of retries is drawn from, together with
 	// record.Request.Seq and the number of the try.

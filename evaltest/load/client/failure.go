@@ -67,8 +67,8 @@ func (c *Client) interrupted(ctx context.Context, w *watchdog) *record.Failure {
 	return nil
 }
 
-// sendFailure is why no header came. Without a connection it was the dialling or
-// the handshake, and net/http's dialling errors all say so: what is left is TLS.
+// sendFailure is why no header came. Without a connection it was the dialling,
+// whose errors say so, or else the handshake.
 func (c *Client) sendFailure(req *http.Request, h *hooks, err error) *record.Failure {
 	secrets := c.secretsOf(req)
 	switch reused, got := h.reused.Load(), h.connected.Load() > 0; {
@@ -89,11 +89,10 @@ func isTLS(req *http.Request, err error) bool {
 		return false
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
+	if errors.As(err, &op) && (op.Op == "proxyconnect" || op.Op == "socks connect") {
 		return false
 	}
-	var dns *net.DNSError
-	return !errors.As(err, &dns)
+	return !errors.As(err, new(*dialError))
 }
 
 func tlsHint(err error) string {

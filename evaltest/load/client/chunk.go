@@ -59,7 +59,7 @@ func (c *chunk) field(cur *cursor, key []byte) {
 	switch string(key) {
 	case "choices":
 		c.text, c.reasoning, c.tool, c.choices, c.finish = 0, 0, 0, 0, nil
-		c.list(cur, "choices", c.choice)
+		c.list(cur, "choices", false)
 	case "usage":
 		c.usage = object(cur)
 	case "model":
@@ -76,17 +76,22 @@ func (c *chunk) field(cur *cursor, key []byte) {
 }
 
 // list reads the first element of a list, and counts all. What is no list is
-// null or odd.
-func (c *chunk) list(cur *cursor, name string, read func(*cursor)) {
+// null or odd. It takes no function to read with: the cursor would escape, and
+// each event cost an allocation.
+func (c *chunk) list(cur *cursor, name string, gemini bool) {
 	if !cur.open('[') {
 		c.noteOdd(name, cur.skip())
 		return
 	}
 	for first := true; cur.more(']', first); first = false {
-		if c.choices++; first {
-			read(cur)
-		} else {
+		c.choices++
+		switch {
+		case !first:
 			cur.skip()
+		case gemini:
+			c.candidate(cur)
+		default:
+			c.choice(cur)
 		}
 	}
 }

@@ -4,7 +4,7 @@ func (c *chunk) geminiField(cur *cursor, key []byte) {
 	switch string(key) {
 	case "candidates":
 		c.text, c.reasoning, c.tool, c.choices, c.finish = 0, 0, 0, 0, nil
-		c.list(cur, "candidates", c.candidate)
+		c.list(cur, "candidates", true)
 	case "usageMetadata":
 		c.usage = object(cur)
 	case "modelVersion":

@@ -320,13 +320,3 @@ func TestLimits(t *testing.T) {
 	assert.Len(t, client.Limits{Concurrency: 10, Ports: 9, Proxy: "http://p"}.Check(), 2)
 	assert.Len(t, client.Limits{Protocol: "HTTP/2"}.Check(), 1)
 }
-
-// TestProxy: calls that go through a proxy say so, without its password.
-func TestProxy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the environment's proxy is read once a process: it runs in one of its own")
-	}
-	out := child(t, "proxy", "HTTP_PROXY=http://me:hunter2hunter2@proxy.example:3128")
-	assert.Contains(t, out, "http://me:xxxxx@proxy.example:3128")
-	assert.NotContains(t, out, "hunter2")
-}

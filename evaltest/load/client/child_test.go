@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -40,4 +42,32 @@ func TestChild(t *testing.T) {
 		c.Do(t.Context(), &client.Call{Start: time.Now(), Body: hello}, &rec)
 		fmt.Printf("class=%s %s\n", rec.Failure.Class, rec.Failure.Message)
 	}
+}
+
+// TestNoDescriptors: the process runs out of sockets in the middle of a run.
+func TestNoDescriptors(t *testing.T) {
+	out := child(t, "descriptors")
+	assert.Contains(t, out, "class=connect")
+	assert.Contains(t, out, "ulimit")
+	assert.Contains(t, out, "New refuses: true")
+}
+
+// TestProxy: calls that go through a proxy say so, without its password.
+func TestProxy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the environment's proxy is read once a process: it runs in one of its own")
+	}
+	out := child(t, "proxy", "HTTP_PROXY=http://me:hunter2hunter2@proxy.example:3128")
+	assert.Contains(t, out, "http://me:xxxxx@proxy.example:3128")
+	assert.NotContains(t, out, "hunter2")
+}
+
+// child runs this test binary again as a process of its own.
+func child(t *testing.T, what string, env ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
+	cmd.Env = append(os.Environ(), append(env, "CLIENT_TEST_CHILD="+what)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
 }

@@ -52,7 +52,7 @@ func TestAllocations(t *testing.T) {
 		body.WriteString(typical(i))
 	}
 	r := newReading(t, body.String()+stop+tail+ended)
-	w := &watchdog{start: time.Now()}
+	w := &watchdog{start: time.Now(), cancel: func() {}}
 	defer w.stop()
 	require.Nil(t, r.run(w))
 	require.Len(t, r.rec.Fragments, 1000)
@@ -64,7 +64,7 @@ func TestAllocations(t *testing.T) {
 // except for buffers of a bounded size.
 func TestFlat(t *testing.T) {
 	big := newReading(t, delta(`"content":"`+strings.Repeat("x", 3<<20)+`"`)+stop+ended)
-	w := &watchdog{start: time.Now()}
+	w := &watchdog{start: time.Now(), cancel: func() {}}
 	defer w.stop()
 	require.Nil(t, big.run(w))
 	small := newReading(t, typical(1)+stop+ended)
@@ -95,7 +95,7 @@ func BenchmarkEvent(b *testing.B) {
 		body.WriteString(typical(i))
 	}
 	r := newReading(b, body.String()+stop+ended)
-	w := &watchdog{start: time.Now()}
+	w := &watchdog{start: time.Now(), cancel: func() {}}
 	defer w.stop()
 	b.Run("scan", func(b *testing.B) {
 		b.ReportAllocs()

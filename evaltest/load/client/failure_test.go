@@ -9,9 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -85,14 +84,6 @@ func TestUnknownHost(t *testing.T) {
 	for _, scheme := range []string{"http", "https"} {
 		failed(t, one(t, client.Config{Host: scheme + "://nobody.invalid"}, client.Call{}), record.Connect, "nobody.invalid")
 	}
-}
-
-// TestNoDescriptors: the process runs out of sockets in the middle of a run.
-func TestNoDescriptors(t *testing.T) {
-	out := child(t, "descriptors")
-	assert.Contains(t, out, "class=connect")
-	assert.Contains(t, out, "ulimit")
-	assert.Contains(t, out, "New refuses: true")
 }
 
 func TestTLS(t *testing.T) {
@@ -375,11 +366,12 @@ func TestConnectTimeout(t *testing.T) {
 func TestCanceled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := []string{piece("a")}
-		status := 200
+		var status atomic.Int64
+		status.Store(200)
 		c, stop := inMemory(t, client.Config{Retry: client.Retry{Max: 5, Delay: time.Minute}}, func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(status)
+			w.WriteHeader(int(status.Load()))
 			say(w, r, 0, answers...)
-			if status == 200 {
+			if status.Load() == 200 {
 				<-r.Context().Done()
 			}
 		})
@@ -392,7 +384,7 @@ func TestCanceled(t *testing.T) {
 		assert.Len(t, rec.Fragments, 1)
 		assert.Equal(t, 3*time.Second, rec.Done)
 
-		status = 503
+		status.Store(503)
 		ctx, cancel = context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		c.Do(ctx, &client.Call{Start: time.Now(), Body: hello}, &rec)
@@ -403,14 +395,4 @@ func TestCanceled(t *testing.T) {
 		c.Do(ctx, &client.Call{Start: time.Now(), Body: hello}, &rec)
 		failed(t, rec, record.Canceled, "")
 	})
-}
-
-// child runs this test binary again as a process of its own.
-func child(t *testing.T, what string, env ...string) string {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
-	cmd.Env = append(os.Environ(), append(env, "CLIENT_TEST_CHILD="+what)...)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return string(out)
 }

@@ -3,6 +3,7 @@ package client_test
 import (
 	"io"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,10 +51,9 @@ func TestRetry(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := 0
+				var n atomic.Int64 // a call that was given up is another connection's
 				c, stop := inMemory(t, client.Config{Retry: tc.retry, Timeouts: tc.limits}, func(w http.ResponseWriter, r *http.Request) {
-					a := tc.answers[n]
-					n++
+					a := tc.answers[n.Add(1)-1]
 					if a.hang {
 						<-r.Context().Done()
 						return
@@ -67,7 +67,7 @@ func TestRetry(t *testing.T) {
 				defer stop()
 				var rec record.Request
 				c.Do(t.Context(), &client.Call{Start: time.Now(), Body: hello}, &rec)
-				assert.Equal(t, len(tc.sent), n, tc.reason)
+				assert.EqualValues(t, len(tc.sent), n.Load(), tc.reason)
 				var sent []time.Duration
 				for _, try := range rec.Tries {
 					sent = append(sent, try.Sent)

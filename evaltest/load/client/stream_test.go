@@ -183,7 +183,7 @@ func feed(t testing.TB, v vector, sizes []int) record.Request {
 	require.NoError(t, err)
 	var rec record.Request
 	a := c.flights.Get().(*answer)
-	a.begin(c, nil, &rec, &watchdog{start: time.Now()}, nil)
+	a.begin(c, nil, &rec, &watchdog{start: time.Now(), cancel: func() {}}, nil)
 	defer a.w.stop()
 	body := []byte(v.body)
 	at := 0

@@ -321,6 +321,7 @@ func FuzzUsage(f *testing.F) {
 		`{"prompt_tokens":12,"completion_tokens":2,"total_tokens":14,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":1}}`,
 		`{"prompt_tokens":12,"completion_tokens":2,"total_tokens":20,"prompt_tokens_details":null}`,
 		`{"prompt_tokens":12,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":null,"audio_tokens":0}}`,
+		`{"prompt_tokens":2,"completion_tokens":2,"prompt_tokens_details":{"cached_tokens":4}}`, `{"prompt_tokens":2,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":4}}`,
 		`{"prompt_tokens":"12","completion_tokens":2}`, `{"prompt_tokens":012}`, `{"prompt_tokens":1e1,"completion_tokens":-0}`,
 		`{"prompt_tokens":1,"prompt_tokens":2,"completion_tokens":1}`, `{"prompt_tokens":1,"completion_tokens":1,"prompt_cache_hit_tokens":1}`,
 	} {

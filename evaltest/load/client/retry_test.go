@@ -48,12 +48,16 @@ func TestRetry(t *testing.T) {
 		{"in-stream", "the same", client.Retry{Max: 3}, client.Timeouts{}, []answer{{status: 200, body: `data: {"error":"x"}` + "\n\n"}, good}, []time.Duration{0}, record.InStream},
 		{"timeout", "not by default", client.Retry{Max: 3}, client.Timeouts{First: 2000 * ms}, []answer{{hang: true}, good}, []time.Duration{0}, record.TimeoutFirst},
 		{"timeout wanted", "but where it is asked for", client.Retry{Max: 3, Timeouts: true}, client.Timeouts{First: 2000 * ms}, []answer{{hang: true}, good}, []time.Duration{0, 2250 * ms}, ""},
+		{"idle wanted", "nothing of the first try's answer is left", client.Retry{Max: 3, Timeouts: true}, client.Timeouts{Idle: 2000 * ms}, []answer{{hang: true, body: piece("abc")}, good}, []time.Duration{0, 2250 * ms}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var n atomic.Int64 // a call that was given up is another connection's
 				c, stop := inMemory(t, client.Config{Retry: tc.retry, Timeouts: tc.limits}, func(w http.ResponseWriter, r *http.Request) {
 					a := tc.answers[n.Add(1)-1]
+					if a.hang && a.body != "" {
+						say(w, r, 0, a.body)
+					}
 					if a.hang {
 						<-r.Context().Done()
 						return

@@ -62,7 +62,8 @@ type Config struct {
 	Model string
 	// Key is sent as "Authorization: Bearer", or as it is in the header that
 	// KeyHeader names (default x-goog-api-key with [Gemini]); "" sends none. It
-	// never stands in an error, a record or a warning.
+	// never stands in an error, a record or a warning, unless it is shorter than
+	// 8 bytes, as the keys of local servers are ("x", "EMPTY").
 	Key, KeyHeader string
 	// Header is sent with each call. It is copied.
 	Header http.Header
@@ -258,7 +259,9 @@ func (c Config) header() (http.Header, []string) {
 		h.Set("Authorization", "Bearer "+c.Key)
 	}
 	secrets := wire.Secrets(&http.Request{Header: h})
-	if len(c.Key) > 0 {
+	// KeyHeader may be one that llm/wire does not know. What is shorter stands in
+	// any text ("x", "none", "EMPTY"), and is no secret there either.
+	if len(c.Key) >= 8 {
 		secrets = append(secrets, c.Key)
 	}
 	return h, secrets

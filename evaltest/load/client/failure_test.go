@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -260,6 +261,32 @@ func TestMasked(t *testing.T) {
 			assert.NotContains(t, fmt.Sprintf("%+v %+v", rec, rec.Failure), key)
 		})
 	}
+}
+
+// TestShortKey: local servers are called with keys that stand in any text.
+func TestShortKey(t *testing.T) {
+	url := canned(t, "HTTP/1.1 500 Oops\r\nContent-Length: 12\r\n\r\nextra boxes.")
+	failed(t, one(t, client.Config{Host: url, Key: "x"}, client.Call{}), record.Server, "extra boxes.")
+}
+
+// TestFlatCalls: memory does not grow with the number of calls.
+func TestFlatCalls(t *testing.T) {
+	c, err := client.New(client.Config{Host: canned(t, chunked("", okStream)), Concurrency: 4, Timeouts: client.Timeouts{Idle: time.Minute, Total: time.Minute}})
+	require.NoError(t, err)
+	defer c.Close()
+	recs, start := make([]record.Request, 4), time.Now()
+	calls := func(n int) uint64 {
+		closedLoop(4, n, func(user int) { c.Do(t.Context(), &client.Call{Start: start, Body: hello}, &recs[user]) })
+		runtime.GC()
+		runtime.GC() // pools are emptied by the second one
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := calls(300)
+	after := calls(3000)
+	require.Nil(t, recs[0].Failure)
+	assert.Less(t, int64(after)-int64(before), int64(512<<10))
 }
 
 func TestBuild(t *testing.T) {

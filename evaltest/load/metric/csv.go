@@ -54,13 +54,13 @@ func ofJobs(f func(*Jobs) Figure) func(*Result) Figure {
 }
 
 var (
-	allRequests    = count(func(r *Result) int64 { return r.Counts.OK + r.Counts.Failed + r.Counts.Dropped })
-	okRequests       = count(func(r *Result) int64 { return r.Counts.OK })
-	badRequests   = count(func(r *Result) int64 { return r.Counts.Failed + r.Counts.Dropped })
-	outputs   = count(func(r *Result) int64 { return r.Tokens.Output })
-	inputs    = func(r *Result) Figure { return r.Tokens.Input }
-	elapsed   = func(r *Result) Figure { return Some(r.elapsed()) }
-	perSecond = func(f func(*Result) Figure) func(*Result) Figure {
+	allRequests = count(func(r *Result) int64 { return r.Counts.OK + r.Counts.Failed + r.Counts.Dropped })
+	okRequests  = count(func(r *Result) int64 { return r.Counts.OK })
+	badRequests = count(func(r *Result) int64 { return r.Counts.Failed + r.Counts.Dropped })
+	outputs     = count(func(r *Result) int64 { return r.Tokens.Output })
+	inputs      = func(r *Result) Figure { return r.Tokens.Input }
+	elapsed     = func(r *Result) Figure { return Some(r.elapsed()) }
+	perSecond   = func(f func(*Result) Figure) func(*Result) Figure {
 		return func(r *Result) Figure {
 			if v, ok := f(r).Get(); ok {
 				return ratio(v, r.elapsed())
@@ -138,7 +138,7 @@ var sheets = [...][]column{
 var ours = slices.Concat(
 	setting("arrival rate duration_seconds salt tokenizer evals_version"),
 	[]column{
-		{"valid", func(r *Result) Figure { return flag(r.Validity.Valid) }},
+		{"valid", func(r *Result) Figure { return oneOrZero(r.Validity.Valid) }},
 		{"incomplete_requests", count(func(r *Result) int64 { return r.Counts.Incomplete })},
 		{"dropped_requests", count(func(r *Result) int64 { return r.Counts.Dropped })},
 		{"warm_up_requests", count(func(r *Result) int64 { return r.Counts.Warmup })},
@@ -163,7 +163,7 @@ var ours = slices.Concat(
 	},
 )
 
-func flag(b bool) Figure {
+func oneOrZero(b bool) Figure {
 	if b {
 		return Some(1)
 	}

@@ -69,8 +69,11 @@ func unseen(r *record.Request, n int64, source Source) int64 {
 // tokens are shared out by bytes. As many tokens as fragments is one each.
 func spread(buf []int64, fragments []record.Fragment, n int64) (counts []int64, first, rest bool) {
 	size := len(fragments)
-	if size == 0 {
+	switch size {
+	case 0:
 		return buf, false, false
+	case 1: // all in it, whatever the client made of it
+		return append(buf, n), false, false
 	}
 	sum, all := counted(fragments)
 	weight := func(i int) int64 { return int64(fragments[i].Bytes) }
@@ -94,10 +97,10 @@ func spread(buf []int64, fragments []record.Fragment, n int64) (counts []int64, 
 		buf = share(buf, n-head, size-1, func(i int) int64 { return weight(i + 1) })
 		return buf, false, true
 	}
-	if n == 1 && size > 1 { // the one token is the first's: nothing lies between two
+	if n == 1 { // the one token is the first's: nothing lies between two
 		return fewer(append(buf, 1), 0, size-1), true, true
 	}
-	return share(buf, n, size, weight), size > 1, size > 1
+	return share(buf, n, size, weight), true, true
 }
 
 // share appends size counts that add up to n, in proportion to weights by

@@ -335,10 +335,10 @@ func (m *Meter) fail(r *record.Request) {
 
 // Drop counts an arrival of the measured phase that was due and never became
 // a request. It is bad, and it stands in goodput's denominator. A negative
-// time panics.
+// time panics, and so does one of more than a year.
 func (m *Meter) Drop(due time.Duration) {
-	if due < 0 {
-		panic(fmt.Sprintf("metric: Meter.Drop(%v): want at least 0", due))
+	if due < 0 || due > longest {
+		panic(fmt.Sprintf("metric: Meter.Drop(%v): want 0 to %v", due, longest))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -346,6 +346,20 @@ func (m *Meter) Drop(due time.Duration) {
 	m.counts.Dropped++
 	m.due.add(due)
 	m.good.fail()
+}
+
+// Progress is what a display of a running load shows.
+type Progress struct {
+	Counts        Counts
+	Input, Output int64 // tokens of answers, as far as they are known
+}
+
+// Progress returns the counts so far. Unlike [Meter.Result] it sorts nothing,
+// so it may be called every few milliseconds.
+func (m *Meter) Progress() Progress {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return Progress{Counts: m.counts, Input: m.input.sum, Output: m.output.sum}
 }
 
 // dists summarizes the pools.

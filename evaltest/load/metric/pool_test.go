@@ -37,7 +37,7 @@ func TestType7(t *testing.T) {
 	}
 	d := p.Dist()
 	assert.Equal(t, Some(32), d.Mean, "160/5")
-	assert.InDelta(t, math.Sqrt(770.0/4), must(t, d.SD), 1e-12, "17²+12²+3²+8²+18² = 770, over n-1")
+	assert.InDelta(t, math.Sqrt(830.0/4), must(t, d.SD), 1e-12, "17²+12²+3²+8²+18² = 830, over n-1")
 	assert.Equal(t, Some(15), d.Min)
 	assert.Equal(t, Some(50), d.Max)
 	assert.Zero(t, d.RelativeError)

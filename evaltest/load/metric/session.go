@@ -89,7 +89,7 @@ type jobs struct {
 // AddJob adds a session that ended, after its last request. A job whose times
 // run backwards is refused.
 func (m *Meter) AddJob(j Job) error {
-	if j.Due < 0 || j.Admitted < 0 || j.Finished < j.Admitted || j.Tool < 0 || j.Turns < 0 {
+	if j.Due < 0 || j.Admitted < 0 || j.Finished < j.Admitted || j.Finished > longest || j.Due > longest || j.Tool < 0 || j.Turns < 0 {
 		return fmt.Errorf("metric: job %q: due %v, admitted %v, finished %v, in tools %v, %d turns: want times that do not run backwards",
 			j.Trajectory, j.Due, j.Admitted, j.Finished, j.Tool, j.Turns)
 	}

@@ -68,7 +68,7 @@ func (r *Result) textCounts(b *strings.Builder) {
 		fmt.Fprintf(b, "; %d in warm-up and %d in cool-down not counted", c.Warmup, c.Cooldown)
 	}
 	if c.Retries > 0 {
-		fmt.Fprintf(b, "; %d failed tries were followed by another", c.Retries)
+		fmt.Fprintf(b, "; failed tries that were followed by another: %d", c.Retries)
 	}
 	b.WriteString("\n")
 	switch r.Loop {

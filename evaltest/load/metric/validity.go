@@ -131,9 +131,9 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 	v.add("answers", Some(float64(r.Counts.OK)), 1, "requests", "nothing was answered, so nothing was measured: see the errors",
 		func(x float64) bool { return x >= 1 })
 	lag := r.Dists[Lag]
-	late := "the client fell behind its schedule: lower the rate, use more processors or fewer streams; believe response_* over service times"
-	v.most("lag p99", lag.At(0.99).Value, float64(l.LagP99), "ns", late)
-	v.most("lag max", lag.Max, float64(l.LagMax), "ns", late)
+	v.most("lag p99", lag.At(0.99).Value, float64(l.LagP99), "ns",
+		"the client fell behind its schedule: lower the rate, use more processors or fewer streams; service times hide it, response times do not")
+	v.most("lag max", lag.Max, float64(l.LagMax), "ns", "the client stood still once: look for other load on this host")
 	if m.config.Loop == Open {
 		achieved := Figure{}
 		if offered, ok := r.Rates.Offered.Get(); ok {
@@ -141,7 +141,7 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 				achieved = ratio(got, offered)
 			}
 		}
-		v.add("achieved / scheduled rate", achieved, l.Achieved, "1", late, func(x float64) bool { return x >= l.Achieved })
+		v.add("achieved / scheduled rate", achieved, l.Achieved, "1", "fewer requests were sent a second than the schedule wanted", func(x float64) bool { return x >= l.Achieved })
 		v.schedule(m.config.Rate, r)
 		v.most("dropped arrivals", Some(float64(r.Counts.Dropped)), 0, "requests", "arrivals were never sent: the load was not the asked one")
 		v.most("blocked arrivals", h.Blocked, 0, "requests", "an open loop that waits for requests in flight is a closed loop: raise the limit on those")
@@ -162,7 +162,7 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 // schedule of n arrivals is off by 1/sqrt(n) in one case of three; four times
 // that is one in 16,000.
 func (v *Verdict) schedule(asked float64, r *Result) {
-	if asked == 0 || v == nil {
+	if asked == 0 {
 		return
 	}
 	limit := 0.01 + 4/math.Sqrt(float64(max(r.Counts.Due, 1)))

@@ -151,6 +151,10 @@ func (e *InvalidRecord) Error() string {
 // MaxTokens is the largest number of tokens that is believed of one request.
 const MaxTokens = 1 << 40
 
+// longest is more than a year: a run is shorter, and sums of times must not
+// overflow.
+const longest time.Duration = 1 << 55
+
 // check refuses what would make nonsense of sums: times that run backwards,
 // negative or absurd counts. Records may come from a file that anyone wrote.
 func check(r *record.Request) error {
@@ -169,8 +173,8 @@ func check(r *record.Request) error {
 			return bad(c.field, c.value, fmt.Sprintf("0 to %d", int64(MaxTokens)))
 		}
 	}
-	if r.Due < 0 {
-		return bad("due_ns", int64(r.Due), "at least 0")
+	if r.Due < 0 || r.Due > longest {
+		return bad("due_ns", int64(r.Due), fmt.Sprintf("0 to %d", longest))
 	}
 	if r.Turn < 0 {
 		return bad("turn", int64(r.Turn), "at least 0")
@@ -205,13 +209,13 @@ func checkTimes(r *record.Request, bad func(string, int64, string) error) error 
 		if f.Bytes < 0 {
 			return bad(fmt.Sprintf("fragments[%d].bytes", i), int64(f.Bytes), "at least 0")
 		}
-		if tokens += int64(f.Tokens); f.Tokens < 0 || f.Tokens > MaxTokens || tokens > MaxTokens {
+		if tokens += int64(f.Tokens); f.Tokens < 0 || int64(f.Tokens) > MaxTokens || tokens > MaxTokens {
 			return bad(fmt.Sprintf("fragments[%d].tokens", i), int64(f.Tokens), fmt.Sprintf("0 to %d, all together", int64(MaxTokens)))
 		}
 		last, name = f.At, "the fragment before"
 	}
-	if r.Done < last {
-		return bad("done_ns", int64(r.Done), fmt.Sprintf("at least %s = %d", name, last))
+	if r.Done < last || r.Done > longest {
+		return bad("done_ns", int64(r.Done), fmt.Sprintf("at least %s = %d, and at most %d", name, last, longest))
 	}
 	return nil
 }

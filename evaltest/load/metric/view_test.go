@@ -268,6 +268,7 @@ func TestCheck(t *testing.T) {
 		{"bytes", "negative", func(r *record.Request) { r.Fragments[0].Bytes = -1 }, "fragments[0].bytes"},
 		{"tokens", "negative", func(r *record.Request) { r.Fragments[1].Tokens = -1 }, "fragments[1].tokens"},
 		{"done", "before the last fragment", func(r *record.Request) { r.Done = r.Fragments[1].At - 1 }, "done_ns"},
+		{"done late", "more than a year after the start", func(r *record.Request) { r.Done = 1 << 60 }, "done_ns"},
 		{"usage", "a server that claims all tokens of the world", func(r *record.Request) { r.Usage.Output = 1 << 60 }, "usage.output"},
 		{"turn", "negative", func(r *record.Request) { r.Turn = -2 }, "turn"},
 	} {

@@ -54,11 +54,11 @@ func TestTimelineAgainstCounting(t *testing.T) {
 func TestTimelineWidth(t *testing.T) {
 	var tl timeline
 	tl.at(0).answers++
-	tl.at(65535 * time.Millisecond).answers++
+	tl.at(65535*time.Millisecond).answers++
 	assert.Equal(t, time.Millisecond, tl.width)
-	tl.at(65536 * time.Millisecond).answers++
+	tl.at(65536*time.Millisecond).answers++
 	assert.Equal(t, 2*time.Millisecond, tl.width)
-	tl.at(1 << 62).answers++ // a record that claims centuries costs no memory
+	tl.at(1<<62).answers++ // a record that claims centuries costs no memory
 	assert.LessOrEqual(t, len(tl.bins), maxBins)
 	var sum int64
 	for _, b := range tl.bins {

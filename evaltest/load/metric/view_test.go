@@ -196,7 +196,9 @@ func TestSources(t *testing.T) {
 
 // random returns a sound answer of any shape.
 func random(rng *rand.Rand) *record.Request {
-	at := func(after time.Duration) time.Duration { return after + time.Duration(rng.IntN(30_000))*time.Microsecond }
+	at := func(after time.Duration) time.Duration {
+		return after + time.Duration(rng.IntN(30_000))*time.Microsecond
+	}
 	r := &record.Request{Phase: record.Measured, Streamed: true, Due: at(0), User: rng.IntN(4)}
 	r.FirstSent = at(r.Due)
 	r.Sent = at(r.FirstSent)

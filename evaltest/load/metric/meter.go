@@ -29,12 +29,12 @@ type Meter struct {
 	cooldown period
 	users    map[int]period
 
-	input, output, possible, cached, inputOfPossible total
-	sources                                          map[Source]int64
-	noTPOT                                           map[NoTPOT]int64
-	estimated                                        estimates
-	mismatch                                         Mismatches
-	unfinishedPieces                                 int64
+	input, output, possible, cached total
+	sources                         map[Source]int64
+	noTPOT                          map[NoTPOT]int64
+	estimated                       estimates
+	mismatch                        Mismatches
+	unfinishedPieces                int64
 
 	good     goods
 	errors   failures

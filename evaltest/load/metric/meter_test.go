@@ -138,6 +138,59 @@ func TestSteadyWindowOpen(t *testing.T) {
 	assert.False(t, res.Validity.Valid, "a dropped arrival")
 }
 
+// Tokens of hidden reasoning are the server's work too: they count in the
+// window when the first text comes.
+func TestHiddenTokensInWindow(t *testing.T) {
+	m := meter(t, Config{})
+	r := answered(0, 0, 10*ms, 20*ms, 40*ms)
+	r.Usage.Output, r.Usage.Reasoning = 103, 100
+	add(t, m, r)
+	assert.Equal(t, int64(102), m.Result(Health{}).Steady.Output, "[0, 40 ms) has all but the last")
+}
+
+// A request that is cut is judged by the clock of the SLO.
+func TestUnfinishedJudged(t *testing.T) {
+	for _, c := range []struct {
+		name, reason string
+		slo          SLO
+		fragments    []time.Duration
+		bad          int64
+	}{
+		{"first token late", "none came in 120 ms since it was due", SLO{TTFT: 100 * ms}, nil, 1},
+		{"first token, service", "70 ms since it was sent", SLO{TTFT: 100 * ms, Service: true}, nil, 0},
+		{"first token came", "at 60 ms, in time", SLO{TTFT: 100 * ms}, []time.Duration{60 * ms}, 0},
+		{"first token came late", "at 110 ms", SLO{TTFT: 100 * ms}, []time.Duration{110 * ms}, 1},
+		{"end late", "120 ms", SLO{E2E: 119 * ms}, []time.Duration{60 * ms}, 1},
+		{"end may come", "120 ms", SLO{E2E: 120 * ms}, []time.Duration{60 * ms}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := meter(t, Config{SLO: c.slo})
+			r := answered(0, 0, c.fragments...)
+			r.FirstSent, r.Sent, r.Done = 50*ms, 50*ms, 120*ms
+			r.Failure = &record.Failure{Class: record.Canceled}
+			add(t, m, r)
+			g := m.Result(Health{}).Goodput
+			assert.Equal(t, []int64{0, c.bad, 1 - c.bad}, []int64{g.Good, g.Bad, g.Undecided}, c.reason)
+		})
+	}
+}
+
+// A cool-down ends the steady window, and think time before the first request
+// does not begin it.
+func TestSteadyWindowCooldown(t *testing.T) {
+	m := meter(t, Config{})
+	for k := range 4 {
+		r := answered(k, time.Duration(k)*100*ms, time.Duration(k+1)*100*ms)
+		if k == 3 {
+			r.Phase = record.Cooldown
+		}
+		add(t, m, r)
+	}
+	res := m.Result(Health{})
+	assert.Equal(t, []time.Duration{0, 300 * ms}, []time.Duration{res.Steady.From, res.Steady.To})
+	assert.Equal(t, int64(1), res.Counts.Cooldown)
+}
+
 // B08: all fail. No number may be NaN or infinite, none is reported, and the
 // error says why.
 func TestB08NothingAnswered(t *testing.T) {

@@ -23,6 +23,8 @@ func (r *Result) WriteText(w io.Writer) error {
 	r.textTokens(&b)
 	r.textGoodput(&b)
 	r.textJobs(&b)
+	textBuckets(&b, "input tokens", r.Contexts)
+	textBuckets(&b, "turn", r.Turns)
 	r.textErrors(&b)
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "note: %s\n", warning)
@@ -196,6 +198,32 @@ func (r *Result) textJobs(b *strings.Builder) {
 		j.Total, j.Completed, j.Failed, j.Canceled, number(j.PerHour), percent(j.Success))
 	fmt.Fprintf(b, "a job, mean: %s = model %s + tools %s + client lag %s + other %s; waited %s for a slot\n", nanos(j.Wall.Mean),
 		nanos(j.ModelTime.Mean), nanos(j.ToolTime.Mean), nanos(j.ClientLag.Mean), nanos(j.Other.Mean), nanos(j.QueueWait.Mean))
+}
+
+// textBuckets writes a table by turn or by input length, if there is more than
+// one row to compare.
+func textBuckets(b *strings.Builder, label string, list []Bucket) {
+	if len(list) < 2 {
+		return
+	}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(t, "%s\tn\twait p50\tttft p50\tttft p90\te2e p50\te2e p90\tcached\t\n", label)
+	for _, row := range list {
+		name := strconv.FormatInt(row.From, 10)
+		if row.To > row.From {
+			name += "-" + strconv.FormatInt(row.To, 10)
+		}
+		fmt.Fprintf(t, "%s\t%d", name, row.N)
+		for _, q := range []Quantile{row.Wait.At(0.5), row.TTFT.At(0.5), row.TTFT.At(0.9), row.E2E.At(0.5), row.E2E.At(0.9)} {
+			mark := ""
+			if q.Few {
+				mark = "~"
+			}
+			fmt.Fprintf(t, "\t%s%s", mark, nanos(q.Value))
+		}
+		fmt.Fprintf(t, "\t%s\t\n", percent(row.CachedShare))
+	}
+	t.Flush()
 }
 
 func (r *Result) textErrors(b *strings.Builder) {

@@ -251,7 +251,6 @@ func (m *Meter) steadyPeriod() (rule string, p period) {
 		return openRule, m.due.period
 	}
 	p = m.whole
-	p.from = min(p.from, m.due.from) // a user may think before its first
 	if m.cooldown.any {
 		p.to = min(p.to, m.cooldown.from)
 	}

@@ -175,8 +175,8 @@ func TestUnfinishedJudged(t *testing.T) {
 	}
 }
 
-// A cool-down ends the steady window, and think time before the first request
-// does not begin it.
+// The first cool-down request ends the steady window, though measured ones are
+// still in flight.
 func TestSteadyWindowCooldown(t *testing.T) {
 	m := meter(t, Config{})
 	for k := range 4 {
@@ -186,6 +186,9 @@ func TestSteadyWindowCooldown(t *testing.T) {
 		}
 		add(t, m, r)
 	}
+	other := answered(4, 0, 380*ms)
+	other.User = 1
+	add(t, m, other)
 	res := m.Result(Health{})
 	assert.Equal(t, []time.Duration{0, 300 * ms}, []time.Duration{res.Steady.From, res.Steady.To})
 	assert.Equal(t, int64(1), res.Counts.Cooldown)

@@ -17,6 +17,9 @@ type Request struct {
 	// from 0; "" and 0 for a request on its own.
 	Trajectory string `json:"trajectory,omitempty"`
 	Turn       int    `json:"turn"`
+	// Reset says that the session's conversation began anew before this turn:
+	// nothing that was sent before is part of this input.
+	Reset bool `json:"reset,omitempty"`
 	// Phase says whether the request counts in the measured window.
 	Phase Phase `json:"phase"`
 

@@ -61,10 +61,10 @@ func (t *bpe) feed(k *sink, text string) {
 func (t *bpe) Decode(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids {
-		if a, ok := t.added[id]; ok {
-			b.WriteString(a.Content)
-		} else if id >= 0 && id < len(t.tokens) && t.known[id] {
+		if id >= 0 && id < len(t.tokens) && t.known[id] {
 			b.WriteString(t.tokens[id])
+		} else if a, ok := t.added[id]; ok {
+			b.WriteString(a.Content)
 		} else {
 			b.WriteRune(utf8.RuneError)
 		}

@@ -96,15 +96,15 @@ func newNormalizer(value jsontext.Value) (func(string) string, error) {
 	}
 	return func(s string) string {
 		for _, f := range list {
-			s = f.String(s)
+			s = f(s)
 		}
 		return s
 	}, nil
 }
 
-func unicodeForms(list []norm.Form, c component) ([]norm.Form, error) {
+func unicodeForms(list []func(string) string, c component) ([]func(string) string, error) {
 	if form, ok := forms[c.Type]; ok {
-		return append(list, form), nil
+		return append(list, normalForm(form)), nil
 	}
 	if c.Type != "Sequence" {
 		return nil, unknown(c)

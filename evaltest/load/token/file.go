@@ -107,15 +107,16 @@ func parse(name, file string, data []byte) (Tokenizer, error) {
 		return fail("", err)
 	}
 	t := &bpe{name: name}
+	var vocab map[string]int // as it is spelled in the file
 	for _, step := range []struct {
 		part string
 		set  func() error
 	}{
-		{"model", func() error { return t.setModel(doc.Model) }},
+		{"model", func() (err error) { vocab, err = t.setModel(doc.Model); return err }},
 		{"normalizer", func() (err error) { t.normalize, err = newNormalizer(doc.Normalizer); return err }},
 		{"pre_tokenizer", func() (err error) { t.split, err = newPreTokenizer(doc.PreTokenizer); return err }},
 		{"decoder", func() error { return checkDecoder(doc.Decoder) }},
-		{"added_tokens", func() error { return t.setAdded(doc.Added) }},
+		{"added_tokens", func() error { return t.setAdded(doc.Added, vocab) }},
 	} {
 		if err := step.set(); err != nil {
 			return fail(step.part, err)
@@ -164,39 +165,39 @@ func (p *mergePair) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-func (t *bpe) setModel(value jsontext.Value) error {
+func (t *bpe) setModel(value jsontext.Value) (map[string]int, error) {
 	var kind struct {
 		Type   string         `json:"type"`
 		Merges jsontext.Value `json:"merges"`
 	}
 	if value == nil {
-		return errors.New("it is missing")
+		return nil, errors.New("it is missing")
 	}
 	if err := json.Unmarshal(value, &kind); err != nil {
-		return err
+		return nil, err
 	}
 	// Files of 2020, GPT-2's among them, name no type.
 	if kind.Type != "BPE" && (kind.Type != "" || kind.Merges == nil) {
-		return fmt.Errorf("%w: type %s, only BPE is", ErrUnsupported, quote(kind.Type))
+		return nil, fmt.Errorf("%w: type %s, only BPE is", ErrUnsupported, quote(kind.Type))
 	}
 	var m model
 	if err := json.Unmarshal(value, &m); err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case m.Dropout != nil && *m.Dropout != 0:
-		return fmt.Errorf("%w: dropout %v makes tokens at random", ErrUnsupported, *m.Dropout)
+		return nil, fmt.Errorf("%w: dropout %v makes tokens at random", ErrUnsupported, *m.Dropout)
 	case m.Prefix != "":
-		return fmt.Errorf("%w: continuing_subword_prefix %s", ErrUnsupported, quote(m.Prefix))
+		return nil, fmt.Errorf("%w: continuing_subword_prefix %s", ErrUnsupported, quote(m.Prefix))
 	case m.Suffix != "":
-		return fmt.Errorf("%w: end_of_word_suffix %s", ErrUnsupported, quote(m.Suffix))
+		return nil, fmt.Errorf("%w: end_of_word_suffix %s", ErrUnsupported, quote(m.Suffix))
 	case m.ByteFallback:
-		return fmt.Errorf("%w: byte_fallback: the vocabulary is SentencePiece's, not byte-level", ErrUnsupported)
+		return nil, fmt.Errorf("%w: byte_fallback: the vocabulary is SentencePiece's, not byte-level", ErrUnsupported)
 	}
 	if err := t.setVocab(m.Vocab, m.IgnoreMerges); err != nil {
-		return err
+		return nil, err
 	}
-	return t.setMerges(m.Vocab, m.Merges)
+	return m.Vocab, t.setMerges(m.Vocab, m.Merges)
 }
 
 func (t *bpe) setVocab(vocab map[string]int, whole bool) error {
@@ -262,11 +263,14 @@ func (t *bpe) setMerges(vocab map[string]int, merges []mergePair) error {
 	return nil
 }
 
-func (t *bpe) setAdded(list []added) error {
+func (t *bpe) setAdded(list []added, vocab map[string]int) error {
 	t.added = make(map[int]added, len(list))
 	for _, a := range list {
 		if a.ID < 0 || a.ID >= maxID {
 			return fmt.Errorf("%s has the id %d, want 0 to %d", quote(a.Content), a.ID, maxID-1)
+		}
+		if id, ok := vocab[a.Content]; ok {
+			a.ID = id // whatever it says, as in the original
 		}
 		if have, ok := t.added[a.ID]; ok && have != a {
 			return fmt.Errorf("%s and %s have the id %d", quote(have.Content), quote(a.Content), a.ID)

@@ -2,6 +2,7 @@ package token
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -140,13 +141,28 @@ var scanners = func() map[string]scanner {
 	return m
 }()
 
+// The libraries match with Oniguruma. These mean something else to regexp2, or
+// to Go's Unicode tables: words and their boundaries, hex digits, line breaks,
+// clusters, anchors, POSIX classes, intersections, possessive and inline flags.
+// Case folding does too, except in the one use that all have of it.
+var (
+	differs     = regexp.MustCompile(`\\[wWbBhHRXKGAZzON]|\[:|&&|[+*?]\+|\(\?[a-zA-Z-]*[a-zA-Z-]|\(\?<[^=!]|\(\?>`)
+	foldedGroup = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+	spelledOut  = "(?:'[sSſ]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
+)
+
 // newPattern returns a splitter for a regular expression.
 func newPattern(pattern string, drop bool) (splitter, error) {
 	needClasses()
 	if scan, ok := scanners[strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(pattern)]; ok {
 		return scanning{scan, drop}, nil
 	}
-	re, err := regexp2.Compile(pattern, regexp2.None)
+	spelled := strings.ReplaceAll(pattern, foldedGroup, spelledOut)
+	if bad := differs.FindString(spelled); bad != "" {
+		return nil, fmt.Errorf("%s would not be matched as in the original", quote(bad))
+	}
+	// ^ and $ are at each line in Oniguruma.
+	re, err := regexp2.Compile(spelled, regexp2.Multiline)
 	if err != nil {
 		return nil, err
 	}

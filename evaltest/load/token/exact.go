@@ -60,7 +60,9 @@ func Continue(ctx context.Context, t Tokenizer, r *rand.Rand, prefix string, n i
 	if n <= 0 {
 		return "", negative(n)
 	}
-	s := search{Tokenizer: t, r: r, prefix: prefix, base: Count(t, prefix), want: n}
+	ids := t.Encode(prefix)
+	s := search{Tokenizer: t, r: r, prefix: prefix, base: len(ids), want: n}
+	s.special = s.specials(ids)
 	text, last := "", 0
 	for range rounds {
 		if err := context.Cause(ctx); err != nil {
@@ -90,42 +92,43 @@ func Continue(ctx context.Context, t Tokenizer, r *rand.Rand, prefix string, n i
 // A search is one call of Continue.
 type search struct {
 	Tokenizer
-	r      *rand.Rand
-	prefix string
-	base   int // tokens of prefix
-	want   int
+	r       *rand.Rand
+	prefix  string
+	base    int // tokens of prefix
+	special int // of these
+	want    int
 }
 
-// encode returns the ids of the prefix and text, and false if there are
-// special ones among those that text can have to do with.
-func (s *search) encode(text string) ([]int, bool) {
-	ids := s.Encode(s.prefix + text)
-	for _, id := range ids[min(max(s.base-1, 0), len(ids)):] {
+func (s *search) specials(ids []int) (n int) {
+	for _, id := range ids {
 		if s.Special(id) {
-			return ids, false
+			n++
 		}
 	}
-	return ids, true
+	return n
+}
+
+// encode returns the ids of the prefix and text, and false if text is the
+// reason for special ones.
+func (s *search) encode(text string) ([]int, bool) {
+	ids := s.Encode(s.prefix + text)
+	return ids, s.specials(ids) == s.special
 }
 
 // id draws an ordinary id, if it can one whose text is valid and visible: of a
 // part of a character nothing would be left but U+FFFD, which is three tokens
-// in some vocabularies.
-func (s *search) id() (int, string) {
-	id, text := 0, ""
+// in some vocabularies. It returns false if it finds no ordinary id at all.
+func (s *search) id() (id int, ok bool) {
 	for range draws {
-		if s.Size() == 0 {
-			break
-		}
-		id = s.r.IntN(s.Size())
-		if s.Special(id) {
+		next := s.r.IntN(s.Size())
+		if s.Special(next) {
 			continue
 		}
-		if text = s.Decode([]int{id}); clean(text) {
-			return id, text
+		if id, ok = next, true; clean(s.Decode([]int{id})) {
+			break
 		}
 	}
-	return id, text
+	return id, ok
 }
 
 func clean(text string) bool {
@@ -140,11 +143,14 @@ func clean(text string) bool {
 	return true
 }
 
-// draw returns the text of n random ids.
+// draw returns the text of n random ids, "" if there are none.
 func (s *search) draw(n int) string {
+	if s.Size() <= 0 {
+		return ""
+	}
 	ids := make([]int, 0, n)
 	for range n {
-		if id, _ := s.id(); !s.Special(id) {
+		if id, ok := s.id(); ok {
 			ids = append(ids, id)
 		}
 	}

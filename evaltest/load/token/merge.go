@@ -23,11 +23,11 @@ type vocabulary struct {
 	merges map[uint64]merge
 
 	seed  maphash.Seed
-	cache [cacheSize]atomic.Pointer[cached] // of short pieces, by hash; a newer piece takes the place
+	cache [cacheSize]atomic.Pointer[cached] // of short pieces, by hash
 }
 
 const (
-	cacheSize = 1 << 14
+	cacheSize = 1 << 16
 	// cacheWord is the longest piece in bytes that is cached. Words are
 	// shorter; what is longer is hardly ever seen twice.
 	cacheWord = 48
@@ -57,35 +57,52 @@ func (k *sink) add(ids ...int32) {
 	}
 }
 
-// piece adds the tokens of p, which is not empty, to k.
+// piece adds the tokens of p, which is not empty, to k. The cache comes before
+// the vocabulary: it is small enough for the processor's.
 func (v *vocabulary) piece(k *sink, p string) {
+	switch {
+	case len(p) == 1:
+		k.add(v.bytes[p[0]])
+		return
+	case len(p) > cacheWord:
+		v.encode(k, p)
+		return
+	}
+	// A piece lies in one of two places, or else two frequent words in the same
+	// place would push each other out again and again.
+	place := maphash.String(v.seed, p) % cacheSize
+	first, second := &v.cache[place], &v.cache[place^1]
+	c := first.Load()
+	if c == nil || c.piece != p {
+		old := c
+		if c = second.Load(); c == nil || c.piece != p {
+			c = v.remember(p)
+			second.Store(old)
+			first.Store(c)
+		}
+	}
+	k.add(c.ids...)
+}
+
+func (v *vocabulary) remember(p string) *cached {
+	var own sink
+	v.encode(&own, p)
+	c := &cached{piece: strings.Clone(p), ids: make([]int32, len(own.ids))}
+	for i, id := range own.ids {
+		c.ids[i] = int32(id)
+	}
+	return c
+}
+
+// encode is piece without the cache.
+func (v *vocabulary) encode(k *sink, p string) {
 	if v.whole != nil {
 		if id, ok := v.whole[p]; ok {
 			k.add(id)
 			return
 		}
 	}
-	if len(p) == 1 {
-		k.add(v.bytes[p[0]])
-		return
-	}
-	if len(p) > cacheWord {
-		v.merge(k, p)
-		return
-	}
-	slot := &v.cache[maphash.String(v.seed, p)%cacheSize]
-	if c := slot.Load(); c != nil && c.piece == p {
-		k.add(c.ids...)
-		return
-	}
-	var own sink
-	v.merge(&own, p)
-	c := &cached{piece: strings.Clone(p), ids: make([]int32, len(own.ids))}
-	for i, id := range own.ids {
-		c.ids[i] = int32(id)
-	}
-	slot.Store(c)
-	k.add(c.ids...)
+	v.merge(k, p)
 }
 
 // A part is a token of a piece while it is merged: a node of a doubly linked

@@ -170,7 +170,7 @@ func (t *bpe) setModel(value jsontext.Value) (map[string]int, error) {
 		Type   string         `json:"type"`
 		Merges jsontext.Value `json:"merges"`
 	}
-	if value == nil {
+	if value == nil || value.Kind() == 'n' {
 		return nil, errors.New("it is missing")
 	}
 	if err := json.Unmarshal(value, &kind); err != nil {

@@ -151,18 +151,22 @@ var (
 	spelledOut  = "(?:'[sSſ]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])"
 )
 
+// multiline: ^ and $ are at each line in Oniguruma.
+const multiline = regexp2.Multiline
+
+func spell(pattern string) string { return strings.ReplaceAll(pattern, foldedGroup, spelledOut) }
+
 // newPattern returns a splitter for a regular expression.
 func newPattern(pattern string, drop bool) (splitter, error) {
 	needClasses()
 	if scan, ok := scanners[strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(pattern)]; ok {
 		return scanning{scan, drop}, nil
 	}
-	spelled := strings.ReplaceAll(pattern, foldedGroup, spelledOut)
+	spelled := spell(pattern)
 	if bad := differs.FindString(spelled); bad != "" {
 		return nil, fmt.Errorf("%s would not be matched as in the original", quote(bad))
 	}
-	// ^ and $ are at each line in Oniguruma.
-	re, err := regexp2.Compile(spelled, regexp2.Multiline)
+	re, err := regexp2.Compile(spelled, multiline)
 	if err != nil {
 		return nil, err
 	}

@@ -196,9 +196,9 @@ func newSplit(c component) (splitter, error) {
 	}
 	switch {
 	case c.Pattern == nil || c.Pattern.Regex == nil && c.Pattern.String == nil:
-		return nil, errors.New("Split without a pattern")
+		return nil, errors.New("type Split without a pattern")
 	case c.Pattern.String != nil && *c.Pattern.String == "":
-		return nil, errors.New("Split with an empty pattern")
+		return nil, errors.New("type Split with an empty pattern")
 	case c.Pattern.String != nil:
 		return literal{*c.Pattern.String, drop}, nil
 	}

@@ -1,9 +1,10 @@
 // Package token makes text of an exact number of tokens, and counts tokens as
 // a model's tokenizer does.
 //
-// It sends nothing and knows no chat template: a count is of the text alone,
+// It asks no model and knows no chat template: a count is of the text alone,
 // and what a server adds around it is a constant for each model that a caller
-// measures with one request.
+// measures with one request. It makes no request but for a tokenizer that is
+// named and not at hand.
 //
 // Use:
 //

@@ -24,7 +24,11 @@ func checkMakers(t *testing.T, tok Tokenizer) {
 			require.NoError(t, err, "%T %d", m, n)
 			assert.Equal(t, n, Count(tok, text), "%T: text of %d tokens", m, n)
 			assert.Equal(t, strings.TrimSpace(text), text, "%T: a chat template would trim it", m)
-			for _, more := range []int{0, 1, 2, 50, 300} {
+			rests := []int{0, 1, 2, 50, 300}
+			if n > 1000 { // each try counts the whole prefix
+				rests = rests[3:4]
+			}
+			for _, more := range rests {
 				rest, err := m.Continue(seeded(uint64(more)), text, more)
 				require.NoError(t, err, "%T %d+%d", m, n, more)
 				assert.Equal(t, n+more, Count(tok, text+rest), "%T: %d tokens and %d", m, n, more)

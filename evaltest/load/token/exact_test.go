@@ -176,6 +176,48 @@ func (twos) Decode(ids []int) string {
 	return strings.Repeat("x", (len(ids)+1)/2)
 }
 
+// halves has the special word <s>, which two of its ordinary tokens spell.
+type halves struct{}
+
+var halfTokens = []string{"<s", ">", "x", "y"}
+
+func (halves) Name() string        { return "halves" }
+func (halves) Size() int           { return len(halfTokens) }
+func (halves) Special(id int) bool { return id == len(halfTokens) }
+func (halves) Decode(ids []int) string {
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(append(halfTokens[:4:4], "<s>")[id])
+	}
+	return b.String()
+}
+
+func (halves) Encode(text string) (ids []int) {
+	for text != "" {
+		id := 0
+		for i, s := range append(halfTokens[:4:4], "<s>") {
+			if strings.HasPrefix(text, s) {
+				id = i // the last is the longest
+			}
+		}
+		ids = append(ids, id)
+		text = strings.TrimPrefix(text, append(halfTokens[:4:4], "<s>")[id])
+	}
+	return ids
+}
+
+func TestExactSpellsNoSpecialToken(t *testing.T) {
+	for seed := range uint64(100) {
+		text, err := Exact(t.Context(), halves{}, seeded(seed), 6)
+		require.NoError(t, err)
+		assert.NotContains(t, text, "<s>")
+		assert.Len(t, halves{}.Encode(text), 6)
+		more, err := Continue(t.Context(), halves{}, seeded(seed), "x<s>y<s", 6)
+		require.NoError(t, err)
+		assert.Equal(t, 1, strings.Count("x<s>y<s"+more, "<s>"), "only the one that the prefix had: %q", more)
+	}
+}
+
 func TestExactIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the run was interrupted")

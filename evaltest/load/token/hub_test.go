@@ -197,7 +197,7 @@ func TestHubFails(t *testing.T) {
 		{"404", "no such file", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, "does not exist"},
 		{"503", "plain", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, 503, "status 503 Service Unavailable"},
 		{"a login page", "a portal's answer must not be kept", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) }, 200, "not JSON"},
-		{"too large, announced", "the disk is not filled", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(big) }, 200, "too large"},
+		{"too large, announced", "the disk is not filled", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(big) }, 200, "too large: 2000 bytes"},
 		{"too large, not announced", "nor the memory", func(w http.ResponseWriter, _ *http.Request) {
 			for range 3 {
 				_, _ = w.Write(big[:700])
@@ -226,12 +226,25 @@ func TestHubFails(t *testing.T) {
 }
 
 func TestHubKeepsSecrets(t *testing.T) {
-	for _, endpoint := range []string{"http://user:" + secret + "@127.0.0.1:1", "ftp://" + secret + "@x", "http://a b" + secret, "://" + secret, secret} {
-		h := Hub{Cache: t.TempDir(), Endpoint: endpoint, Token: secret + "\n"}
+	s := newHub(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://127.0.0.1:1/blob?X-Signature="+secret, http.StatusFound)
+	})
+	for _, endpoint := range []string{s.URL, "http://" + secret + "@127.0.0.1:1", "http://user:" + secret + "@127.0.0.1:1", "ftp://" + secret + "@x", "http://a b" + secret, "://" + secret, secret} {
+		h := Hub{Cache: t.TempDir(), Endpoint: endpoint, Token: secret}
 		_, err := h.Fetch(t.Context(), "org/m")
 		require.Error(t, err)
 		assert.NotContains(t, err.Error(), secret)
 	}
+}
+
+func TestHubLeavesNothing(t *testing.T) {
+	file := patched(t, nil, nil)
+	s := newHub(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(file) })
+	h := Hub{Cache: t.TempDir(), Endpoint: s.URL}
+	put(t, h.Cache, "models--org--m/snapshots/main/tokenizer.json/in the way", nil)
+	_, err := h.Fetch(t.Context(), "org/m")
+	assert.ErrorContains(t, err, "cannot write the cache")
+	assert.Equal(t, []string{"models--org--m/snapshots/main/tokenizer.json/in the way"}, files(t, h.Cache))
 }
 
 func TestHubIsCancelled(t *testing.T) {

@@ -179,29 +179,34 @@ func (twos) Decode(ids []int) string {
 // halves has the special word <s>, which two of its ordinary tokens spell.
 type halves struct{}
 
-var halfTokens = []string{"<s", ">", "x", "y"}
+// The first four are ordinary. A space is what Exact may put between two.
+var halfTokens = []string{"<s", ">", "x", "y", "<s>", " "}
 
 func (halves) Name() string        { return "halves" }
-func (halves) Size() int           { return len(halfTokens) }
-func (halves) Special(id int) bool { return id == len(halfTokens) }
+func (halves) Size() int           { return 4 }
+func (halves) Special(id int) bool { return id == 4 }
+
 func (halves) Decode(ids []int) string {
 	var b strings.Builder
 	for _, id := range ids {
-		b.WriteString(append(halfTokens[:4:4], "<s>")[id])
+		b.WriteString(halfTokens[id])
 	}
 	return b.String()
 }
 
 func (halves) Encode(text string) (ids []int) {
 	for text != "" {
-		id := 0
-		for i, s := range append(halfTokens[:4:4], "<s>") {
+		found := -1
+		for i, s := range halfTokens {
 			if strings.HasPrefix(text, s) {
-				id = i // the last is the longest
+				found = i // <s> comes behind <s, which it begins with
 			}
 		}
-		ids = append(ids, id)
-		text = strings.TrimPrefix(text, append(halfTokens[:4:4], "<s>")[id])
+		if found < 0 {
+			panic(fmt.Sprintf("%q begins with no token", text))
+		}
+		ids = append(ids, found)
+		text = text[len(halfTokens[found]):]
 	}
 	return ids
 }

@@ -47,10 +47,10 @@ func EnvironmentText(turn int) Stream { return 0x2000000000000001 + 2*Stream(tur
 //
 // as BatchBench does.
 func Mix(root, agent uint64, s Stream) uint64 {
-	return root + agent*golden + uint64(s)*0xD1B54A32D192ED03
+	return root + agent*goldenRatio + uint64(s)*0xD1B54A32D192ED03
 }
 
-const golden = 0x9E3779B97F4A7C15
+const goldenRatio = 0x9E3779B97F4A7C15
 
 // Rand returns the random numbers of one stream of one agent, from the
 // beginning: a PCG seeded with the next two outputs of SplitMix64 in state
@@ -62,8 +62,8 @@ const golden = 0x9E3779B97F4A7C15
 // used for one number only. It is not the generator of BatchBench (ChaCha12):
 // lengths are equally distributed, but not the same ones.
 func Rand(root, agent uint64, s Stream) *rand.Rand {
-	m := Mix(root, agent, s) + golden
-	return rand.New(rand.NewPCG(splitMix(m), splitMix(m+golden)))
+	m := Mix(root, agent, s) + goldenRatio
+	return rand.New(rand.NewPCG(splitMix(m), splitMix(m+goldenRatio)))
 }
 
 // splitMix is the output function of SplitMix64.

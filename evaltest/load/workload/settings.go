@@ -10,7 +10,8 @@ import (
 // Fixed with or without Vary, or a log-normal: Sigma, one of Median and Mu, and
 // perhaps Max. A nil field was not given.
 type Settings struct {
-	// Names are how the options are called in errors.
+	// Names are how the options are called in errors. Default: n, vary, mu,
+	// median, sigma and max.
 	Names Names
 	// Fixed is the length, at least 1; Vary how much it varies to both sides,
 	// at least 0.
@@ -49,58 +50,60 @@ var fieldNames = Names{Fixed: "n", Vary: "vary", Mu: "mu", Median: "median", Sig
 //
 // A Sigma or Max on its own is an error. BatchBench ignores them for outputs.
 func (s Settings) Dist() (Dist, error) {
-	given := s.logNormalOption()
+	if s.Names == (Names{}) {
+		s.Names = fieldNames
+	}
+	given, isLogNormal := s.logNormalOption()
+	vary := 0
+	if s.Vary != nil {
+		vary = *s.Vary
+	}
 	switch {
-	case s.Fixed != nil && given != "":
-		return Dist{}, &OptionError{Option: s.Names.Fixed, Reason: "cannot be combined with " + s.logNormalFlags(given)}
+	case s.Fixed != nil && isLogNormal:
+		return Dist{}, &OptionError{Option: s.Names.Fixed, Reason: "cannot be combined with " + logNormalFlags(given)}
 	case s.Mu != nil && s.Median != nil:
 		return Dist{}, &OptionError{Option: s.Names.Mu, Reason: "cannot be combined with " + s.Names.Median + ": each is the other's logarithm or exponential"}
-	case given != "" && s.Sigma == nil:
+	case isLogNormal && s.Sigma == nil:
 		return Dist{}, &OptionError{Option: s.Names.Sigma, Reason: "is missing: " + given + " needs it"}
-	case given != "" && s.Mu == nil && s.Median == nil:
+	case isLogNormal && s.Mu == nil && s.Median == nil:
 		return Dist{}, &OptionError{Option: s.Names.Median, Reason: fmt.Sprintf("or %s is missing: %s needs one of them", s.Names.Mu, given)}
-	case s.Vary != nil && *s.Vary != 0 && s.Fixed == nil:
-		return Dist{}, badOption(s.Names.Vary, *s.Vary, "it needs "+s.Names.Fixed)
-	case s.Vary != nil && *s.Vary < 0 || s.Vary != nil && *s.Vary > maxDraw:
-		return Dist{}, badOption(s.Names.Vary, *s.Vary, fmt.Sprintf("want a whole number from 0 to %d", maxDraw))
-	case given != "":
+	case vary != 0 && s.Fixed == nil:
+		return Dist{}, badOption(s.Names.Vary, vary, "it needs "+s.Names.Fixed)
+	case vary < 0 || vary > maxDraw:
+		return Dist{}, badOption(s.Names.Vary, vary, fmt.Sprintf("want a whole number from 0 to %d", maxDraw))
+	case isLogNormal:
 		return s.logNormal()
 	case s.Fixed != nil:
-		return s.fixed()
+		return s.fixed(*s.Fixed, vary)
 	}
 	return Dist{}, nil
 }
 
-// logNormalOption names the first option of a log-normal that was given; "" if
-// none was.
-func (s Settings) logNormalOption() string {
+// logNormalOption names the first option of a log-normal that was given.
+func (s Settings) logNormalOption() (name string, given bool) {
 	switch {
 	case s.Mu != nil:
-		return s.Names.Mu
+		return s.Names.Mu, true
 	case s.Median != nil:
-		return s.Names.Median
+		return s.Names.Median, true
 	case s.Sigma != nil:
-		return s.Names.Sigma
+		return s.Names.Sigma, true
 	case s.Max != nil:
-		return s.Names.Max
+		return s.Names.Max, true
 	}
-	return ""
+	return "", false
 }
 
 // logNormalFlags writes --input-lognorm-* for the options' common beginning,
 // or the one that was given.
-func (s Settings) logNormalFlags(given string) string {
+func logNormalFlags(given string) string {
 	if i := strings.LastIndex(given, "lognorm-"); i >= 0 {
 		return given[:i] + "lognorm-* (" + given + ")"
 	}
 	return given
 }
 
-func (s Settings) fixed() (Dist, error) {
-	n, vary := *s.Fixed, 0
-	if s.Vary != nil {
-		vary = *s.Vary
-	}
+func (s Settings) fixed(n, vary int) (Dist, error) {
 	switch {
 	case n == 0 && s.ZeroIsNone && vary == 0:
 		return Dist{}, nil

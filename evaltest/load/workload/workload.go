@@ -86,7 +86,7 @@ func (o *Options) check() error {
 	case o.Input.kind != logNormal && o.Input.top() > MaxLength:
 		return badOption("Input", o.Input, fmt.Sprintf("want at most %d tokens", MaxLength))
 	case o.Input.max > MaxLength:
-		return badOption("Input", o.Input, fmt.Sprintf("want a max of at most %d tokens", MaxLength))
+		return badOption("Input", fmt.Sprintf("a log-normal up to %d", o.Input.max), fmt.Sprintf("want a max of at most %d tokens", MaxLength))
 	case o.Count < 0:
 		return badOption("Count", o.Count, "want at least 0, which is no end")
 	case o.Block < 0:

@@ -71,6 +71,7 @@ func TestStatistics(t *testing.T) {
 		{"capped", "a tenth of the mass at the cap", Must(LogNormal(500, 1, 1800))},
 		{"cut hard", "most of the mass at the cap", Must(LogNormal(100, .9, 40))},
 		{"floor", "half of the mass at 1: rounding moves what is near 1", Must(LogNormal(300, 3, 4000))},
+		{"wide", "what lies between the ends is a tiny share of a huge mean", Must(LogNormal(300, 10, 4000))},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			list := draws(row.dist, n)

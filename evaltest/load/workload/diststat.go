@@ -34,10 +34,17 @@ func (d Dist) Mean() float64 {
 func (d Dist) logNormalMean() float64 {
 	top := float64(d.top())
 	z := func(x float64) float64 { return (math.Log(x) - d.mu) / d.sigma }
-	middle := tail(z(1)-d.sigma) - tail(z(top)-d.sigma)
-	// In logarithms: the exponential may overflow where middle is next to 0.
-	part := math.Exp(d.mu + d.sigma*d.sigma/2 + math.Log(middle))
-	return min(top, tail(-z(1))+part+top*tail(z(top)))
+	low, high := z(1)-d.sigma, z(top)-d.sigma
+	middle := tail(low) - tail(high)
+	if high < 0 { // by the tails that are small: of those near 1 nothing would be left
+		middle = tail(-high) - tail(-low)
+	}
+	part := 0.0
+	if middle > 0 {
+		// In logarithms: the exponential may overflow where middle is next to 0.
+		part = min(top, math.Exp(d.mu+d.sigma*d.sigma/2+math.Log(middle)))
+	}
+	return max(1, min(top, tail(-z(1))+part+top*tail(z(top))))
 }
 
 // tail is the probability that a standard normal number is above z.

@@ -54,7 +54,10 @@ func parseLine(line []byte, unused *unusedKeys) (row, error) {
 	case text == nil && body == nil && request < 0:
 		return row{}, fmt.Errorf("%w: it has none of %q, %q, %q: what is to be sent?", ErrRow, keyText, keyBody, requestKeys)
 	case text == nil && body == nil:
-		r.body = without(fields, keyTokens, keyLine)
+		r.body = bytes.Clone(bytes.TrimSpace(line))
+		if find(keyTokens) != nil || find(keyLine) != nil {
+			r.body = without(fields, keyTokens, keyLine)
+		}
 		return r, nil
 	case request >= 0:
 		return row{}, fmt.Errorf("%w: it has %q beside %q: give a text, a body, or a request on its own", ErrRow, requestKeys[request], oneOf(text, body).name)

@@ -92,7 +92,8 @@ func read(opt RowsOptions, load func(dataset.Option) (*dataset.Dataset, error)) 
 			return dataset.Item{}, err
 		}
 		rows = append(rows, r)
-		return dataset.Item{}, nil
+		// Not empty: an item without input and target would be a warning.
+		return dataset.Item{Input: keyText, Target: keyText}, nil
 	}))
 	if err != nil {
 		return nil, err

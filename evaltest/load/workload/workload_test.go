@@ -58,7 +58,10 @@ func scenarios(text Text) map[string]Options {
 		"system":    with(func(o *Options) { o.Groups = Groups{Count: 5, Tokens: 6, System: true} }),
 		"tiny":      with(func(o *Options) { o.Groups = Groups{Count: 2, Tokens: 2} }),
 		"blocks":    with(func(o *Options) { o.Overlap.Share, o.Block = .7, 4 }),
-		"pairs":     with(func(o *Options) { o.Input, o.Output, o.Pairs = Dist{}, Dist{}, []Pair{{5, 3}, {1, 0}, {30, 1}}; o.Count = 60 }),
+		"pairs": with(func(o *Options) {
+			o.Input, o.Output, o.Pairs = Dist{}, Dist{}, []Pair{{5, 3}, {1, 0}, {30, 1}}
+			o.Count = 60
+		}),
 	}
 }
 

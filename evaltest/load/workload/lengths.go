@@ -21,8 +21,8 @@ import (
 // of the two it is shows in its first byte. A CSV file of one column needs no
 // line of names, and column may be "" then.
 //
-// Lengths are whole numbers from 1 to 2147483647 in digits, in text or as JSON
-// numbers. Anything else is an error with file and line, and so is a column
+// Lengths are whole numbers from 1 to 2147483647, written in digits; in JSONL,
+// as numbers. Anything else is an error with file and line, and so is a column
 // that is not there: what is to become of a request that failed, which traces
 // note as 0, is for a person to say.
 func LoadLengths(path, column string) ([]int, error) {

@@ -25,7 +25,8 @@ type RowsOptions struct {
 	Seed uint64
 	// Tokens counts the tokens of a text: evaltest/load/token has it. With it
 	// AskedInput is known for rows without input_tokens, and PossibleCached for
-	// rows that only begin alike. Default: only what the rows say is known.
+	// rows that only begin alike; what is not known is 0. Default: only what the
+	// rows say is known. It must be safe for concurrent use.
 	Tokens func(text string) int
 	// Text makes the salt's text. Default: no salt, and Salt must be the zero
 	// value. The salt stands before the first message, with an empty line

@@ -175,6 +175,12 @@ func TestRowsPossibleCached(t *testing.T) {
 			assert.Equal(t, row.want, got, row.reason)
 		})
 	}
+	t.Run("a length in the file", func(t *testing.T) {
+		rows, err := Read(strings.NewReader(`{"text":"one two three four"}
+{"text":"one two three five","input_tokens":2}`), "in", RowsOptions{Tokens: count})
+		require.NoError(t, err)
+		assert.Equal(t, 2, ask(t, rows, 2)[1].PossibleCached, "no more than the row has")
+	})
 	t.Run("bodies", func(t *testing.T) {
 		rows, err := Read(strings.NewReader(`{"body":{"a":1},"input_tokens":5}
 {"body":{"a":12},"input_tokens":5}
@@ -246,6 +252,9 @@ func TestFromDataset(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 7, last.PossibleCached, "salt and system message")
 	assert.Equal(t, llm.RoleSystem, last.Chat()[0].Role)
+	again, err := rows.Request(0)
+	require.NoError(t, err)
+	assert.Equal(t, first, again, "the salt is not put into the row itself")
 	_, err = rows.Request(1)
 	require.ErrorIs(t, err, cause)
 	assert.EqualError(t, err, "workload: request 1: item 2 of quiz: no template")

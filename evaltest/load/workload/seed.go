@@ -57,9 +57,9 @@ const goldenRatio = 0x9E3779B97F4A7C15
 // [Mix]. The same arguments give the same numbers in every release. The result
 // is for one goroutine.
 //
-// Mix alone would be a poor seed: neighbouring agents differ by a constant,
-// which PCG's first output does not hide well enough, and many streams here are
-// used for one number only. It is not the generator of BatchBench (ChaCha12):
+// Mix is not the seed itself: neighbouring agents differ by a constant there,
+// and of many streams only the first number is used, so that all would rest on
+// what PCG makes of such seeds in one step. It is not the generator of BatchBench (ChaCha12):
 // lengths are equally distributed, but not the same ones.
 func Rand(root, agent uint64, s Stream) *rand.Rand {
 	m := Mix(root, agent, s) + goldenRatio

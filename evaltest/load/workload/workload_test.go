@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -352,11 +353,12 @@ func TestEntry(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, 20, "each entry once")
-	for _, bad := range [][3]int{{0, 0, 0}, {3, 3, 0}, {3, -1, 0}, {3, 0, -1}, {3, 0, math.MaxInt/3 + 1}, {4, 3, math.MaxInt / 4}} {
-		if bad == [3]int{4, 3, math.MaxInt / 4} {
-			assert.NotPanics(t, func() { Entry(bad[0], bad[1], bad[2]) }, "the largest int is one")
-			continue
-		}
+	assert.Equal(t, math.MaxInt, Entry(4, 3, math.MaxInt/4), "the largest there is")
+	for _, bad := range [][3]int{
+		{0, 0, 0}, {3, 3, 0}, {3, -1, 0}, {3, 0, -1},
+		{8, 0, 1 << (bits.UintSize - 2)}, // the product is 0 again
+		{5, 4, math.MaxInt / 5},          // only the sum is too large
+	} {
 		assert.Panics(t, func() { Entry(bad[0], bad[1], bad[2]) }, "%v", bad)
 	}
 }

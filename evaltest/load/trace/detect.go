@@ -18,9 +18,17 @@ const looked = 64 << 10
 // order mark and nothing else.
 func detect(br *bufio.Reader, want Kind) (Kind, error) {
 	head, err := br.Peek(looked)
-	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
-		return "", err
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
+	k, bad := recognise(br, head, want)
+	if bad != nil && err != nil {
+		return "", err // what could not be read explains it
+	}
+	return k, bad
+}
+
+func recognise(br *bufio.Reader, head []byte, want Kind) (Kind, error) {
 	if bytes.HasPrefix(head, byteOrderMark) {
 		br.Discard(len(byteOrderMark))
 		head = head[len(byteOrderMark):]

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -89,7 +90,10 @@ func nameOf(v jsontext.Value) (string, error) {
 
 // checkName bounds what becomes a part of a trajectory's id.
 func checkName(name string) error {
-	if len(name) > 1024 {
+	switch {
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%w: a name that is not UTF-8: %s", ErrValue, quote(name))
+	case len(name) > 1024:
 		return fmt.Errorf("%w: a name of %d bytes: %s", ErrValue, len(name), quote(name))
 	}
 	return nil

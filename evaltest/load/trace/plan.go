@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/goevals/evals/evaltest/load/agent"
 )
@@ -60,11 +61,14 @@ func (t *Trace) Plan(o PlanOptions) ([]agent.Trajectory, *PlanReport, error) {
 	if o.MaxDelay < 0 {
 		return nil, nil, fmt.Errorf("%w: PlanOptions.MaxDelay is %v; it must not be negative", ErrOption, o.MaxDelay)
 	}
+	if !utf8.ValidString(o.Salt) {
+		return nil, nil, fmt.Errorf("%w: PlanOptions.Salt is not UTF-8: %s", ErrOption, quote(o.Salt))
+	}
 	p := &planner{t: t, o: o, rep: &PlanReport{}, names: map[int32]string{}, seeds: map[string]bool{}}
 	sessions := map[string]int{} // index in out
 	var out []agent.Trajectory
 	for i := range t.rows {
-		r := &t.rows[i]
+		r := &t.rows[i].Row
 		request, err := p.request(r, i)
 		if err != nil {
 			return nil, nil, &LineError{t.rep.File, r.Line, err}

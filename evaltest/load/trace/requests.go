@@ -36,7 +36,7 @@ func (t *Trace) WriteRequests(w io.Writer, model string) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	for i := range t.rows {
-		r := &t.rows[i]
+		r := &t.rows[i].Row
 		line := requestLine{Body: requestBody{Model: model, MaxTokens: r.Output}, Input: r.Input}
 		for _, m := range r.Messages {
 			if m.Live && m.Text == "" {

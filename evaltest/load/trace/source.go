@@ -13,7 +13,10 @@ import (
 // options, the order and the sessions have been applied.
 type raw struct {
 	Row
-	abs int64 // when it was sent, in nanoseconds, if Timed
+	abs int64 // when it was sent, in nanoseconds
+	// key is what rows are sorted by: abs, but never before an earlier turn of
+	// its session whose own time is only a guess.
+	key int64
 	// stated says that Delay is the trace's.
 	stated bool
 	// uncounted says that the lengths of texts are unknown.
@@ -82,7 +85,7 @@ func (s *source) rows() iter.Seq2[raw, error] {
 // kept reads the rows that the options keep, with abs set in all of them.
 func (s *source) kept() iter.Seq2[raw, error] {
 	return func(yield func(raw, error) bool) {
-		f := filter{o: s.o, rep: s.rep, last: map[string]int64{}}
+		f := filter{o: s.o, rep: s.rep, last: map[string]place{}}
 		for r, err := range s.rows() {
 			if err != nil {
 				yield(raw{}, err)
@@ -117,9 +120,15 @@ type filter struct {
 	o     Options
 	rep   *Report
 	begun bool
-	first int64 // of the file's first row
-	prev  int64 // of the row before
-	last  map[string]int64
+	first int64            // of the file's first row
+	prev  int64            // of the row before
+	last  map[string]place // of a session's row before
+}
+
+// A place is where a row came to stand in time.
+type place struct {
+	key   int64
+	guess bool // it had no timestamp
 }
 
 // keep reports whether the row stays, and sets its abs if it has no time of
@@ -172,14 +181,18 @@ func (f *filter) settle(r *raw) {
 		if r.abs < f.prev {
 			f.rep.OutOfOrder++
 		}
-		f.prev = r.abs
-	case known && r.Session != "":
-		r.abs = min(before+int64(r.Delay), maxAbsolute)
+		f.prev, r.key = r.abs, r.abs
+		if before.guess {
+			r.key = max(r.abs, before.key)
+		}
+	case known:
+		r.abs = min(before.key+int64(r.Delay), maxAbsolute)
+		r.key = r.abs
 	default:
-		r.abs = f.first
+		r.abs, r.key = f.first, f.first
 	}
 	if r.Session != "" {
-		f.last[r.Session] = r.abs
+		f.last[r.Session] = place{r.key, !r.Timed}
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // and is safe for concurrent use.
 type Trace struct {
 	rep  Report
-	rows []Row
+	rows []raw
 	tree *prefixTree // nil without hash ids
 }
 
@@ -32,7 +32,8 @@ func Open(path string, o Options) (*Trace, error) {
 
 // Read reads a trace whole, and stops at the first bad row with a *[LineError].
 // Rows are put in order of time; those of the same time stay in the order of
-// the file. The name is for errors and the report.
+// the file. The name is for errors and the report. A row takes about 200 bytes
+// and its hash ids or texts; of a file of millions, take a part by the options.
 func Read(r io.Reader, name string, o Options) (*Trace, error) {
 	t := &Trace{}
 	s, err := newSource(r, name, o, &t.rep)
@@ -40,33 +41,34 @@ func Read(r io.Reader, name string, o Options) (*Trace, error) {
 		return nil, err
 	}
 	defer s.close()
-	var all []raw
 	for r, err := range s.kept() {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, r)
+		t.rows = append(t.rows, r)
 	}
 	if (o.From > 0 || o.To > 0) && t.rep.Timed == 0 && t.rep.Dropped[OutsideWindow] == 0 {
 		return nil, fmt.Errorf("%s: %w: Options.From and To need them", name, ErrNoTimes)
 	}
-	if len(all) == 0 {
+	if len(t.rows) == 0 {
 		return nil, fmt.Errorf("%s: %w: %d rows were read, none was kept%s", name, ErrEmpty, t.rep.Read, t.rep.dropped())
 	}
-	byTime := func(a, b raw) int { return cmp.Compare(a.abs, b.abs) }
-	if !slices.IsSortedFunc(all, byTime) {
-		slices.SortStableFunc(all, byTime)
+	byTime := func(a, b raw) int { return cmp.Compare(a.key, b.key) }
+	if !slices.IsSortedFunc(t.rows, byTime) {
+		slices.SortStableFunc(t.rows, byTime)
 	}
-	return t, t.take(all)
+	if err := t.connect(); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
-// take makes rows of what was read.
-func (t *Trace) take(all []raw) error {
-	clock := newClock(&t.rep, all)
+// connect gives the sorted rows their offsets, turns and delays.
+func (t *Trace) connect() error {
+	clock := newClock(&t.rep, t.rows)
 	link := newLinker(&t.rep)
-	t.rows = make([]Row, 0, len(all))
-	for i := range all {
-		r := &all[i]
+	for i := range t.rows {
+		r := &t.rows[i]
 		if err := clock.set(r); err != nil {
 			return &LineError{t.rep.File, r.Line, err}
 		}
@@ -77,39 +79,42 @@ func (t *Trace) take(all []raw) error {
 			}
 			t.rep.Cacheable += t.tree.add(&r.Row)
 		}
-		t.rows = append(t.rows, r.Row)
 	}
 	return nil
 }
 
 // A clock makes offsets of times.
 type clock struct {
-	rep  *Report
-	zero int64
-	set0 bool
+	rep     *Report
+	zero    int64
+	running bool
 }
 
-// newClock has the first timed row as its zero.
+// newClock has the earliest timed row as its zero; without rows, the first that
+// is set.
 func newClock(rep *Report, all []raw) *clock {
 	c := &clock{rep: rep}
+	first := int64(math.MaxInt64)
 	for i := range all {
 		if all[i].Timed {
-			c.start(all[i].abs)
-			break
+			first = min(first, all[i].abs)
 		}
+	}
+	if first != math.MaxInt64 {
+		c.start(first)
 	}
 	return c
 }
 
 func (c *clock) start(abs int64) {
-	c.zero, c.set0 = abs, true
+	c.zero, c.running = abs, true
 	if c.rep.Kind == Azure || c.rep.Kind == OTel {
 		c.rep.Start = time.Unix(0, abs).UTC()
 	}
 }
 
 func (c *clock) set(r *raw) error {
-	if !c.set0 && r.Timed {
+	if !c.running && r.Timed {
 		c.start(r.abs)
 	}
 	r.At = time.Duration(r.abs - c.zero)
@@ -177,7 +182,13 @@ func (t *Trace) Len() int { return len(t.rows) }
 // Rows yields the rows in order of time. They share memory with the trace: do
 // not change what their slices hold.
 func (t *Trace) Rows() iter.Seq[Row] {
-	return slices.Values(t.rows)
+	return func(yield func(Row) bool) {
+		for i := range t.rows {
+			if !yield(t.rows[i].Row) {
+				return
+			}
+		}
+	}
 }
 
 // Offsets returns when the requests were sent, from the first, in order,
@@ -206,5 +217,6 @@ func (t *Trace) Offsets(timeScale float64) ([]time.Duration, error) {
 		}
 		offsets[i] = at
 	}
+	slices.Sort(offsets) // a turn behind a guessed one may stand before it in time
 	return offsets, nil
 }

@@ -17,17 +17,17 @@ type linker struct {
 // turnState is the last turn of a session.
 type turnState struct {
 	turn    int
-	abs     int64
+	at      time.Duration
 	elapsed time.Duration
 }
 
-func (t *turnState) end() int64 { return t.abs + int64(t.elapsed) }
+func (t *turnState) end() time.Duration { return t.at + t.elapsed }
 
 func newLinker(rep *Report) *linker {
 	return &linker{rep: rep, lanes: rep.Kind == OTel, last: map[string]*turnState{}, apart: map[string]int{}}
 }
 
-// link sets the row's turn and delay, and counts.
+// link sets the turn and delay of a row whose At is known, and counts.
 func (l *linker) link(r *raw) {
 	l.rep.Input += int64(r.Input)
 	l.rep.Output += int64(r.Output)
@@ -38,10 +38,10 @@ func (l *linker) link(r *raw) {
 		return
 	}
 	if l.lanes {
-		r.Session = l.lane(r.Session, r.abs)
+		r.Session = l.lane(r.Session, r.At)
 	}
 	before := l.last[r.Session]
-	now := &turnState{abs: r.abs, elapsed: r.Elapsed}
+	now := &turnState{at: r.At, elapsed: r.Elapsed}
 	l.last[r.Session] = now
 	switch {
 	case before == nil:
@@ -50,7 +50,7 @@ func (l *linker) link(r *raw) {
 	default:
 		now.turn = before.turn + 1
 		if !r.stated && r.Timed {
-			r.Delay = max(0, time.Duration(r.abs-before.end()))
+			r.Delay = max(0, r.At-before.end())
 			if before.elapsed == 0 && r.Delay > 0 {
 				l.rep.GapDelays++
 			}
@@ -62,11 +62,11 @@ func (l *linker) link(r *raw) {
 
 // lane returns the session itself, or that of its lanes whose last call ended
 // last before this one began.
-func (l *linker) lane(session string, abs int64) string {
+func (l *linker) lane(session string, at time.Duration) string {
 	best, found := "", false
 	for i := 0; i <= l.apart[session]; i++ {
 		name := laneName(session, i)
-		if t := l.last[name]; t == nil || t.end() <= abs {
+		if t := l.last[name]; t == nil || t.end() <= at {
 			if !found || t != nil && t.end() > l.last[best].end() {
 				best, found = name, true
 			}

@@ -60,13 +60,13 @@ func parseTime(text string, unit time.Duration) (int64, error) {
 	if x < 0 || x*float64(unit) > maxAbsolute {
 		return 0, fmt.Errorf("%w: the time %s is not from 0 to %d seconds", ErrValue, quote(text), maxAbsolute/int64(time.Second))
 	}
-	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-"), ".")
-	if strings.ContainsAny(text, "eE") || len(whole) > 18 {
+	if strings.ContainsAny(text, "eE") {
 		return int64(math.Round(x * float64(unit))), nil
 	}
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(text, "+-"), ".")
 	n := int64(0)
 	if whole != "" {
-		n, err = strconv.ParseInt(whole, 10, 64)
+		n, err = strconv.ParseInt(whole, 10, 64) // no overflow: x is in range
 		if err != nil {
 			return 0, fmt.Errorf("%w: %s is not a number", ErrValue, quote(text))
 		}
@@ -76,7 +76,7 @@ func parseTime(text string, unit time.Duration) (int64, error) {
 		n += int64(fraction[0]-'0') * scale
 		fraction = fraction[1:]
 	}
-	return n, nil
+	return min(n, maxAbsolute), nil // x may have been rounded down to the bound
 }
 
 // parseDuration is parseTime for a delay.

@@ -31,7 +31,7 @@ func newPrefixTree() *prefixTree {
 	return &prefixTree{next: map[edge]int32{}, node: make([]node, 1)}
 }
 
-// blockSizes yields the length of each of the row's hashed blocks.
+// blockSize is the length of the i-th hashed block of a row.
 func blockSize(r *Row, i int) int32 {
 	return int32(min(r.BlockTokens, r.Input-i*r.BlockTokens))
 }

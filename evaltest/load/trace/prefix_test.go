@@ -61,7 +61,7 @@ func randomTrace(r *rand.Rand, n, block int) string {
 	return b.String()
 }
 
-// shared counts the tokens that two rows of the trace have in common from
+// sharedByHash counts the tokens that two rows of the trace have in common from
 // their beginning.
 func sharedByHash(a, b *trace.Row) (n int) {
 	size := func(r *trace.Row, i int) int { return min(r.BlockTokens, r.Input-i*r.BlockTokens) }

@@ -151,6 +151,9 @@ func TestReadErrors(t *testing.T) {
 			tr, err := trace.Read(strings.NewReader(tt.in), "in", tt.o)
 			require.ErrorIs(t, err, tt.is)
 			assert.Nil(t, tr)
+			if tt.is != trace.ErrTruncated {
+				assert.NotErrorIs(t, err, trace.ErrTruncated, "it has its end")
+			}
 			assert.ErrorContains(t, err, tt.says)
 			var le *trace.LineError
 			if errors.As(err, &le) {

@@ -138,7 +138,20 @@ func TestGuessedTimes(t *testing.T) {
 	assert.Equal(t, 4*time.Second, rep.Capped)
 }
 
-// A window that cuts a session, and calls whose spans overlap.
+// Rows before the first timestamp are at the start, not before it: nobody
+// knows when they were sent.
+func TestUntimedFirst(t *testing.T) {
+	tr := read(t, `{"session_id":"s","input_length":10,"output_length":1}
+{"timestamp":1700000000000,"input_length":20,"output_length":1}
+{"session_id":"s","delay":5,"input_length":30,"output_length":1}
+`, trace.Options{})
+	for r := range tr.Rows() {
+		assert.Zero(t, r.At, "row with %d tokens", r.Input)
+	}
+	assert.Equal(t, 1, tr.Report().Timed)
+}
+
+// Calls whose spans overlap.
 func TestLanes(t *testing.T) {
 	span := func(id, start, end, input string) string {
 		return `{"traceId":"t","spanId":"` + id + `","startTimeUnixNano":"` + start + `","endTimeUnixNano":"` + end +
@@ -162,7 +175,7 @@ func TestSpanCircles(t *testing.T) {
 	}
 	tr := read(t, span("self", "self"), trace.Options{})
 	assert.Equal(t, 1, tr.Len())
-	tr, err := trace.Read(strings.NewReader(span("a", "b")+span("b", "c")+span("c", "a")+span("d", "")), "in", trace.Options{})
+	tr, err := trace.Read(strings.NewReader(span("a", "b")+span("b", "c")+span("c", "a")+span("d", "a")), "in", trace.Options{})
 	require.NoError(t, err)
 	assert.LessOrEqual(t, tr.Len(), 2)
 	assert.Equal(t, 4, tr.Report().Read)

@@ -108,7 +108,7 @@ func (s *source) kept() iter.Seq2[raw, error] {
 	}
 }
 
-// lineReader returns the file by lines.
+// lines returns the file by lines.
 func (s *source) lines() *lineReader { return &lineReader{r: s.in, max: s.o.MaxLine} }
 
 func (s *source) fail(line int, err error) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/goevals/evals/evaltest/batch"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
+	"github.com/goevals/evals/evaltest/run"
 )
 
 // Benchmark measures whole passes over the dataset: one iteration of b.Loop
@@ -131,28 +132,24 @@ func openBench(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 func (r *runner) pass() {
 	crew := r.cfg.Crew(r.ctx, r.answered)
 	defer crew.Close()
-	for done := range batch.Run(context.Background(), r.admitted(), func(_ context.Context, i int) (struct{}, error) {
-		if r.gov.admit() == nil && r.afford() && r.turn() {
-			defer r.leave()
-			u := r.plan.at(i)
-			_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
+	r.queue = &queue{at: r.plan.at, total: r.plan.total}
+	for done := range batch.Run(context.Background(), r.workers(), func(_ context.Context, w *worker) (struct{}, error) {
+		for w.unit = r.take(); w.unit != nil; w.unit = r.take() {
+			r.answer(crew, w.unit)
 		}
 		return struct{}{}, nil
 	}, batch.Options{Parallel: r.set.parallel}) {
 		if done.Err != nil {
-			r.fail("item %q: %v", r.plan.at(done.In).item.ID, done.Err)
+			r.fail("item %q: %v", done.In.unit.item.ID, done.Err)
 		}
 	}
 }
 
-// admitted yields the plan's units, by their places, until the run stops.
-func (r *runner) admitted() func(yield func(int) bool) {
-	return func(yield func(int) bool) {
-		for i := range r.plan.total {
-			if r.gov.cause() != nil || !yield(i) {
-				return
-			}
-		}
+// answer answers a unit, unless the run may not begin another.
+func (r *runner) answer(crew *run.Crew, u *unit) {
+	if r.gov.admit() == nil && r.afford() && r.turn() {
+		defer r.leave()
+		_, _ = crew.Item(u.item, u.sample) // an error has stopped the run
 	}
 }
 

@@ -52,6 +52,11 @@ var benchScenarios = map[string]func(*testing.B){
 			return "", &llm.Error{Kind: llm.KindServer, Provider: "fake", Status: 500, Message: "always"}
 		}), exact, evaltest.Offline())
 	},
+	"unreachable": func(b *testing.B) {
+		evaltest.Benchmark(b, capitals(b, 40), strategy(func(context.Context, dataset.Item) (string, error) {
+			return "", &llm.Error{Kind: llm.KindConnection, Provider: "fake", Message: "refused"}
+		}), exact, evaltest.Attempts(1), evaltest.Parallel(2))
+	},
 	"gate": func(b *testing.B) {
 		evaltest.Benchmark(b, capitals(b, 4), wrong, exact, evaltest.MinAccuracy(0.9), evaltest.Offline())
 	},
@@ -141,6 +146,7 @@ func TestBenchmarkFails(t *testing.T) {
 	}{
 		{"live by time", "it would pay for 100 passes", "live", "1s", "-benchtime=1s against a live model"},
 		{"dead", "B08: fails with the cause, prints no NaN", "dead", "1x", "fake: HTTP 500: always"},
+		{"unreachable", "the rest never ran, and cannot be resumed", "unreachable", "1x", "never ran; it has to run anew"},
 		{"gate", "as in Run", "gate", "1x", "FAILED MinAccuracy"},
 		{"resume", "a part of a pass measures nothing", "resume", "1x", "a benchmark measures whole passes"},
 	} {
@@ -152,6 +158,8 @@ func TestBenchmarkFails(t *testing.T) {
 			assert.Contains(t, c.out.String(), "--- FAIL: BenchmarkChild")
 			assert.Empty(t, c.metrics(), "no numbers")
 			assert.NotContains(t, c.out.String(), "NaN")
+			assert.NotContains(t, c.out.String(), "-evaltest.resume", "a benchmark refuses it")
+			assert.NotContains(t, c.out.String(), "resume the run", "a benchmark refuses it")
 			assert.NotContains(t, c.out.String(), "returned without B.Loop() == false")
 		})
 	}

@@ -27,6 +27,9 @@ type userModule struct {
 // newModule writes a module that uses this one. Files are given by path.
 func newModule(t *testing.T, files map[string]string) *userModule {
 	t.Helper()
+	if raceDetector {
+		t.Skip("what it builds has no race detector")
+	}
 	repo, err := filepath.Abs("..")
 	require.NoError(t, err)
 	m := &userModule{t: t, root: t.TempDir()}

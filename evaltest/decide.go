@@ -13,6 +13,7 @@ func (r *runner) decided(s *report.Stats, narrowed bool) (ds []gate.Decision, no
 		r.fail("%v", err)
 	}
 	e.Counts, e.Narrowed, e.Curtailed, e.Comparison = s.Counts(), narrowed, s.Curtailed, r.comparison
+	e.Final = r.bench
 	if cfg.Baseline != nil && e.Run == nil && e.Comparison == nil {
 		cfg.Baseline = nil // the error is told
 	}

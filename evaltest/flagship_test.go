@@ -23,8 +23,8 @@ const flagshipPasses = 6
 // one processor the same as on many. Only fakes take part.
 func TestFlagship(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs the flagship benchmarks twelve times")
+	if testing.Short() || raceDetector {
+		t.Skip("runs the flagship benchmarks twelve times, without the race detector")
 	}
 	bin := filepath.Join(t.TempDir(), "flagship.test")
 	build := exec.Command("go", "test", "-c", "-o", bin, ".")

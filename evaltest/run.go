@@ -338,7 +338,7 @@ func (r *runner) open(ds *dataset.Dataset, s Strategy, keep bool) error {
 	if keep {
 		// A look at a few items must not make the last whole run forgotten.
 		remember := !r.plan.narrowed() && len(r.set.ids) == 0
-		r.resumable = remember && !r.set.failed
+		r.resumable = remember && !r.set.failed && !r.bench
 		if r.journal, err = openJournal(&r.set, dir, h, remember); err != nil {
 			r.tape.close(true)
 			return err

@@ -1,7 +1,8 @@
 package grade
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -49,13 +50,13 @@ func answerMarks(text string, custom ...string) []answerMark {
 	if len(custom) > 0 {
 		marks = customMarks(text, custom)
 	} else {
-		marks = append(marks, hashMarks(text)...)
+		marks = hashMarks(text)
 		marks = append(marks, boxMarks(text)...)
 		marks = append(marks, tagMarks(text)...)
 		marks = append(marks, wordMarks(text)...)
 		marks = append(marks, letterMarks(text)...)
 	}
-	sort.SliceStable(marks, func(i, j int) bool { return marks[i].start < marks[j].start })
+	slices.SortStableFunc(marks, func(a, b answerMark) int { return cmp.Compare(a.start, b.start) })
 	for i := range marks {
 		if marks[i].stop >= 0 {
 			continue

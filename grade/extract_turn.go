@@ -16,6 +16,16 @@ var turnWords = []string{
 	"вопрос", "Вопрос", "задача", "Задача", "问题", "問題", "题目", "質問", "질문", "문제", "প্রশ্ন", "ప్రశ్న", "คำถาม", "โจทย์", "प्रश्न",
 }
 
+// turnWordsByByte finds the words by their first byte, in their order.
+var turnWordsByByte = func() (table [256][]string) {
+	for _, w := range turnWords {
+		for _, b := range bothCases(w[0]) {
+			table[b] = append(table[b], w)
+		}
+	}
+	return table
+}()
+
 // turnTokens end the model's turn wherever they stand.
 var turnTokens = []string{
 	"<|im_end|>", "<|im_start|>", "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>", "<|eom_id|>",
@@ -112,7 +122,10 @@ func turnStart(line string) (after int, kind turnKind) {
 	if t := strings.TrimLeft(s, "0123456789"); len(t) < len(s) && len(t) > 1 && (t[0] == '.' || t[0] == ')') && t[1] == ' ' {
 		s, item = strings.TrimLeft(t[1:], " *_"), true
 	}
-	for _, w := range turnWords {
+	if s == "" {
+		return 0, noTurn
+	}
+	for _, w := range turnWordsByByte[s[0]] {
 		if !hasFoldPrefix(s, w) && !strings.HasPrefix(s, w) {
 			continue
 		}

@@ -37,10 +37,33 @@ var answerWordsByByte = func() (table [256][]string) {
 	return table
 }()
 
+// answerPairs tells by the first two bytes of a place whether one of the words
+// may begin there: of most places in a text none does, and all are looked at.
+var answerPairs = func() (pairs [256][256]bool) {
+	for _, w := range answerWords {
+		for _, a := range bothCases(w[0]) {
+			for _, b := range bothCases(w[1]) {
+				pairs[a][b] = true
+			}
+		}
+	}
+	return pairs
+}()
+
+func bothCases(b byte) []byte {
+	if 'a' <= b && b <= 'z' {
+		return []byte{b, b - 'a' + 'A'}
+	}
+	return []byte{b}
+}
+
 // wordMarks finds the word for "answer" where an answer follows it.
 func wordMarks(text string) []answerMark {
 	var marks []answerMark
-	for i := 0; i < len(text); i++ {
+	for i := 0; i+1 < len(text); i++ {
+		if !answerPairs[text[i]][text[i+1]] {
+			continue
+		}
 		words := answerWordsByByte[text[i]]
 		for _, w := range words {
 			if !hasFoldPrefix(text[i:], w) && !strings.HasPrefix(text[i:], w) {

@@ -27,7 +27,9 @@ func (c *coreNumber) value(scale int) (v *big.Rat, ok bool) {
 		exp += e
 	}
 	v = new(big.Rat)
-	if c.integer != "" || c.fraction != "" {
+	if n, ok := shortInt(c.integer); ok && c.fraction == "" {
+		v.SetInt64(n)
+	} else if c.integer != "" || c.fraction != "" {
 		fraction := plainDigits(c.fraction)
 		n, ok := bigInt(plainDigits(c.integer) + fraction)
 		if !ok {
@@ -39,12 +41,17 @@ func (c *coreNumber) value(scale int) (v *big.Rat, ok bool) {
 	if exp < -2*maxNumberExponent || exp > 2*maxNumberExponent {
 		return nil, false
 	}
-	v.Mul(v, powerOfTen(exp))
+	if exp != 0 {
+		v.Mul(v, powerOfTen(exp))
+	}
 	return c.divide(v, scale)
 }
 
 // divide applies the denominator, the mixed part and the sign.
 func (c *coreNumber) divide(v *big.Rat, scale int) (*big.Rat, bool) {
+	if c.vulgar == 0 && c.over == "" && !c.negative {
+		return v, true
+	}
 	part := new(big.Rat)
 	switch {
 	case c.vulgar != 0:
@@ -88,6 +95,20 @@ func plainDigits(s string) string {
 		}
 	}
 	return b.String()
+}
+
+// shortInt reads up to 18 ASCII digits without separators, as most numbers are.
+func shortInt(digits string) (n int64, ok bool) {
+	if digits == "" || len(digits) > 18 {
+		return 0, false
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(digits[i]-'0')
+	}
+	return n, true
 }
 
 func bigInt(digits string) (*big.Int, bool) {

@@ -180,8 +180,11 @@ func (n *numeric) Grade(_ context.Context, item dataset.Item, resp llm.Response)
 		v.How = "numeric: " + f.rule
 		return v, nil
 	}
-	right = right && f.hedge == ""
-	return graded(right, f.answer, "numeric: "+f.rule, fmt.Sprintf("got %s, want %s", quote(f.answer), wantedNumbers(item))), nil
+	how := "numeric: " + f.rule
+	if right && f.hedge == "" {
+		return graded(true, f.answer, how, ""), nil
+	}
+	return graded(false, f.answer, how, fmt.Sprintf("got %s, want %s", quote(f.answer), wantedNumbers(item))), nil
 }
 
 // targets reads the item's targets.
@@ -219,8 +222,11 @@ func wantedNumbers(item dataset.Item) string {
 // equals compares v with each target.
 func (n *numeric) equals(v *big.Rat, targets []*big.Rat) bool {
 	for _, t := range targets {
-		if v.Cmp(t) == 0 {
+		if sameNumber(v, t) {
 			return true
+		}
+		if n.absolute == nil && n.relative == nil {
+			continue
 		}
 		diff := new(big.Rat).Sub(v, t)
 		diff.Abs(diff)
@@ -237,9 +243,22 @@ func (n *numeric) equals(v *big.Rat, targets []*big.Rat) bool {
 	return false
 }
 
+// sameNumber is a.Cmp(b) == 0. A Rat's terms are its lowest, so there is no need
+// to multiply.
+func sameNumber(a, b *big.Rat) bool {
+	return a.Num().Cmp(b.Num()) == 0 && (a.IsInt() && b.IsInt() || a.Denom().Cmp(b.Denom()) == 0)
+}
+
 // parseNumber reads a text that is one number and nothing else but currency,
 // percent sign, scale word and wrapping.
 func parseNumber(text string, loc locale) (*big.Rat, error) {
+	if n, ok := shortInt(text); ok { // as most targets are
+		return new(big.Rat).SetInt64(n), nil
+	}
+	return parseAnyNumber(text, loc)
+}
+
+func parseAnyNumber(text string, loc locale) (*big.Rat, error) {
 	c := cleanNumbers(text)
 	tokens := scanNumbers(c.text, loc, true)
 	if len(tokens) == 0 {

@@ -61,7 +61,10 @@ func (g includesGrader) CheckTarget(item dataset.Item) error { return checkByGra
 func (g jsonGrader) CheckTarget(item dataset.Item) error { return checkByGrading(g, item) }
 
 // CheckTarget implements [TargetChecker].
-func (n *numeric) CheckTarget(item dataset.Item) error { return checkByGrading(n, item) }
+func (n *numeric) CheckTarget(item dataset.Item) error {
+	_, err := n.targets(item)
+	return err
+}
 
 // CheckTarget implements [TargetChecker].
 func (g regexpGrader) CheckTarget(item dataset.Item) error { return checkByGrading(g, item) }

@@ -146,7 +146,11 @@ func always(e Evidence) []Decision {
 		ds = append(ds, Decision{Items, Failed, "no item was run: nothing was shown; check the dataset, the limit, the filter and the ids"})
 	}
 	if c.NotRun > 0 && !e.Curtailed {
-		ds = append(ds, Decision{Complete, Failed, fmt.Sprintf("%d of %s never ran; resume the run to finish it", c.NotRun, c.answers())})
+		todo := "resume the run to finish it"
+		if e.Final {
+			todo = "it has to run anew"
+		}
+		ds = append(ds, Decision{Complete, Failed, fmt.Sprintf("%d of %s never ran; %s", c.NotRun, c.answers(), todo)})
 	}
 	if c.Total > 0 && c.Errored > 0 && c.Errored+c.NotRun == c.Total {
 		ran := "the only answer"

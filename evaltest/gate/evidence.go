@@ -15,6 +15,9 @@ type Evidence struct {
 	// remaining answers cannot change a decision: answers that did not run do
 	// not fail it then. They are still not correct.
 	Curtailed bool
+	// Final says that the run cannot be resumed, as a benchmark cannot: what is
+	// missing stays so.
+	Final bool
 	// Groups are the counts by group; those of items without one are under "".
 	// nil takes them from Run. The group minima need one of the two.
 	Groups map[string]Counts

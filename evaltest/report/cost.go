@@ -2,7 +2,9 @@ package report
 
 import (
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -12,12 +14,68 @@ import (
 // costSum adds up what answers cost. Decimals are exact: a float sum of many
 // small prices drifts.
 type costSum struct {
-	billed, recorded Sum
+	billed, recorded sum
 	models           map[string]bool
 }
 
 func (c *costSum) total() Cost {
-	return Cost{Billed: c.billed, Recorded: c.recorded, Models: slices.Sorted(maps.Keys(c.models))}
+	return Cost{Billed: c.billed.total(), Recorded: c.recorded.total(), Models: slices.Sorted(maps.Keys(c.models))}
+}
+
+// A sum is a Sum under way. Most costs are added as integers: decimals take ten
+// times as long, while all workers wait.
+type sum struct {
+	Sum
+	picos int64 // in units of 1e-12 USD, of USD yet to be added
+}
+
+func (s *sum) add(d decimal.Decimal) { s.USD = s.USD.Add(d) }
+
+// tryAdd adds a cost of at most six digits before the point and twelve behind
+// it, as almost all are, and reports whether it did.
+func (s *sum) tryAdd(usd string) bool {
+	n, ok := parsePicos(usd)
+	if !ok {
+		return false
+	}
+	if s.picos += n; s.picos > math.MaxInt64/2 { // n is less than the other half
+		s.flush()
+	}
+	return true
+}
+
+func (s *sum) flush() {
+	if s.picos != 0 {
+		s.add(decimal.New(s.picos, -picoDigits))
+		s.picos = 0
+	}
+}
+
+func (s *sum) total() Sum {
+	s.flush()
+	return s.Sum
+}
+
+const picoDigits = 12
+
+// parsePicos reads digits with a point among them, or without one.
+func parsePicos(s string) (n int64, ok bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	if whole == "" || len(whole) > 6 || len(fraction) > picoDigits {
+		return 0, false
+	}
+	for _, digits := range [...]string{whole, fraction} {
+		for i := range len(digits) {
+			if digits[i] < '0' || digits[i] > '9' {
+				return 0, false
+			}
+			n = 10*n + int64(digits[i]-'0')
+		}
+	}
+	for range picoDigits - len(fraction) {
+		n *= 10
+	}
+	return n, true
 }
 
 // maxUnpricedModels bounds what is named; the counts are complete.
@@ -28,14 +86,18 @@ func (c *costSum) add(usd, atLeast, model string, replayed bool) {
 	if replayed {
 		sum = &c.recorded
 	}
+	if sum.tryAdd(usd) {
+		sum.Priced++
+		return
+	}
 	if d, ok := parseUSD(usd); ok {
 		sum.Priced++
-		sum.USD = sum.USD.Add(d)
+		sum.add(d)
 		return
 	}
 	sum.Unpriced++
 	if d, ok := parseUSD(atLeast); ok {
-		sum.USD = sum.USD.Add(d)
+		sum.add(d)
 	}
 	if model == "" || len(c.models) >= maxUnpricedModels {
 		return

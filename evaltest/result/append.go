@@ -118,18 +118,21 @@ func (a *appender) score(name string, v float64) {
 	a.other(name, v)
 }
 
-// timeIf appends a time. Ours are UTC; the library refuses some of the others.
+// timeIf appends a time. The library refuses years and zones that RFC 3339 has
+// no room for.
 func (a *appender) timeIf(name string, t time.Time) {
-	switch y := t.Year(); {
-	case t.IsZero():
-	case t.Location() != time.UTC || y < 0 || y > 9999:
-		a.other(name, t)
-	default:
-		a.name(name)
-		a.b = append(a.b, '"')
-		a.b = t.AppendFormat(a.b, time.RFC3339Nano)
-		a.b = append(a.b, '"')
+	const day = 24 * 60 * 60
+	if t.IsZero() {
+		return
 	}
+	if _, offset := t.Zone(); offset <= -day || offset >= day || t.Year() < 0 || t.Year() > 9999 {
+		a.other(name, t)
+		return
+	}
+	a.name(name)
+	a.b = append(a.b, '"')
+	a.b = t.AppendFormat(a.b, time.RFC3339Nano)
+	a.b = append(a.b, '"')
 }
 
 func (a *appender) record(rec *Record) {

@@ -97,7 +97,21 @@ func TestAppendRecordValues(t *testing.T) {
 		{"nearly one", "a conversion to int cuts", func(r *result.Record) { r.Score = math.Nextafter(1, 2) }},
 		{"NaN", "refused", func(r *result.Record) { r.Score = math.NaN() }},
 		{"infinite", "refused", func(r *result.Record) { r.Verdict = &grade.Verdict{Score: math.Inf(1)} }},
-		{"local time", "only UTC is written by our own", func(r *result.Record) { r.Start = start.In(east) }},
+		{"local time", "a client's clock has a zone", func(r *result.Record) { r.Start = start.In(east) }},
+		{"this machine's time", "", func(r *result.Record) { r.Start = start.Local() }},
+		{"west", "a minus sign", func(r *result.Record) { r.Start = start.In(time.FixedZone("west", -3*3600-1800)) }},
+		{"zone of seconds", "cut, as the library cuts it", func(r *result.Record) { r.Start = start.In(time.FixedZone("LMT", 1172)) }},
+		{"zone under a minute west", "cut to -00:00 or +00:00, as the library has it", func(r *result.Record) { r.Start = start.In(time.FixedZone("x", -30)) }},
+		{"widest zones", "the last that RFC 3339 has", func(r *result.Record) {
+			r.Start, r.Response.Timing.Start = start.In(time.FixedZone("x", 86399)), start.In(time.FixedZone("x", -86399))
+		}},
+		{"zone of a day", "refused", func(r *result.Record) { r.Start = start.In(time.FixedZone("x", 86400)) }},
+		{"zone of a day west", "refused", func(r *result.Record) { r.Start = start.In(time.FixedZone("x", -86400)) }},
+		{"zone of a hundred hours", "refused", func(r *result.Record) { r.Start = start.In(time.FixedZone("x", -100*3600)) }},
+		{"year 9999 in its zone only", "the zone's year counts", func(r *result.Record) {
+			r.Start = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).In(time.FixedZone("x", -3600))
+		}},
+		{"year 10000 in its zone only", "refused", func(r *result.Record) { r.Start = time.Date(9999, 12, 31, 23, 59, 0, 0, time.UTC).In(east) }},
 		{"whole second", "no fraction", func(r *result.Record) { r.Start = start.Truncate(time.Second) }},
 		{"nanoseconds", "nine digits", func(r *result.Record) { r.Start = start.Add(1) }},
 		{"year 10000", "refused", func(r *result.Record) { r.Start = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }},

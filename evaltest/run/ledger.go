@@ -23,9 +23,7 @@ type ledger struct {
 
 func (l *ledger) add(m ledger) {
 	l.usage.Merge(m.usage)
-	if !m.cost.IsZero() { // adding nothing allocates
-		l.cost = l.cost.Add(m.cost)
-	}
+	l.cost = plus(l.cost, m.cost)
 	l.unpriced += m.unpriced
 	l.replayed += m.replayed
 	l.missed += m.missed
@@ -128,7 +126,19 @@ func book(price pricer, calls ...llm.Call) ledger {
 			l.unpriced++
 			continue
 		}
-		l.cost = l.cost.Add(cost)
+		l.cost = plus(l.cost, cost)
 	}
 	return l
+}
+
+// plus is a + b. To add nothing, or to nothing, takes as much time and memory
+// as any other sum, and most ledgers have one call.
+func plus(a, b decimal.Decimal) decimal.Decimal {
+	switch {
+	case b.IsZero():
+		return a
+	case a.IsZero():
+		return b
+	}
+	return a.Add(b)
 }

@@ -16,17 +16,26 @@ import (
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/internal/jsonlist"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 	"github.com/goevals/evals/llm/wire"
 )
 
-// reply is a whole answer or a chunk of one.
+// reply is a whole answer or a chunk of one. A text of another type is none.
 type reply struct {
-	Candidates json.RawMessage `json:"candidates"`
-	Feedback   json.RawMessage `json:"promptFeedback"`
-	Usage      json.RawMessage `json:"usageMetadata"`
-	Model      string          `json:"modelVersion"`
-	ID         string          `json:"responseId"`
-	Error      json.RawMessage `json:"error"`
+	Candidates, Feedback, Usage json.RawMessage
+
+	Model, ID string
+}
+
+var replyNames = jsonraw.Names{"candidates", "promptFeedback", "usageMetadata", "modelVersion", "responseId"}
+
+// read reads valid JSON; of what is no object nothing. The raw fields are parts
+// of data.
+func (r *reply) read(data []byte) {
+	var model, id json.RawMessage
+	replyNames.Read(data, &r.Candidates, &r.Feedback, &r.Usage, &model, &id)
+	r.Model, _ = jsonraw.Text(model)
+	r.ID, _ = jsonraw.Text(id)
 }
 
 // answer collects an answer from a body or from chunks.
@@ -35,7 +44,7 @@ type answer struct {
 	calls           []llm.ToolCall
 	finish, message string
 	id, model       string
-	usage           map[string]json.RawMessage // the last value of each field
+	usage           counts
 	warnings        []string
 	chunks          []time.Duration
 	candidates      int
@@ -143,18 +152,11 @@ func (a *answer) event(ev wire.Event, at time.Duration) error {
 }
 
 func (a *answer) add(data []byte, at time.Duration, whole bool) error {
-	var r reply
-	var typeErr *json.UnmarshalTypeError
-	// A field of an unexpected type spoils itself only.
-	if err := json.Unmarshal(data, &r); err != nil && !errors.As(err, &typeErr) {
-		switch {
-		case whole:
-			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
-		case strings.HasPrefix(err.Error(), "unexpected end"):
-			return io.ErrUnexpectedEOF
-		}
-		return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
+	if !json.Valid(data) {
+		return notJSON(data, whole)
 	}
+	var r reply
+	r.read(data)
 	if isErrorBody(data) {
 		return &client.NoAnswer{Body: data, IsError: true, Why: "the answer is an error object"}
 	}
@@ -167,7 +169,9 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	if !whole && a.stray == nil && r.Candidates == nil && r.Usage == nil && r.Feedback == nil {
 		a.stray = bytes.Clone(data[:min(len(data), maxStray)])
 	}
-	a.count(r.Usage)
+	if !isNull(r.Usage) && !a.usage.add(r.Usage) {
+		a.warn("usage is unknown: usageMetadata is no object")
+	}
 	a.prompt(r.Feedback)
 	generated, err := a.addCandidates(r.Candidates, whole)
 	if generated {
@@ -176,8 +180,23 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	return noAnswer(err)
 }
 
+// notJSON is the error of a body or an event that is not JSON.
+func notJSON(data []byte, whole bool) error {
+	if whole {
+		return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
+	}
+	var v json.RawMessage
+	if err := json.Unmarshal(data, &v); err != nil && strings.HasPrefix(err.Error(), "unexpected end") {
+		return io.ErrUnexpectedEOF
+	}
+	return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
+}
+
 // noAnswer is the error of candidates that are none as the client returns it.
 func noAnswer(err error) error {
+	if err == nil {
+		return nil
+	}
 	var odd *client.Odd
 	switch {
 	case errors.As(err, &odd):
@@ -206,29 +225,6 @@ func isErrorBody(data []byte) bool {
 		return false
 	}
 	return !client.Nothing(o.Error)
-}
-
-// count keeps the fields of a usage object. A stream repeats its counts so far
-// in each chunk: the last value of a field counts, and one that the last chunk
-// lacks keeps its earlier value.
-func (a *answer) count(raw json.RawMessage) {
-	if isNull(raw) {
-		return
-	}
-	var m map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		a.warn("usage is unknown: usageMetadata is no object")
-		a.usage = nil
-		return
-	}
-	if a.usage == nil {
-		a.usage = map[string]json.RawMessage{}
-	}
-	for k, v := range m {
-		if !isNull(v) {
-			a.usage[k] = v
-		}
-	}
 }
 
 // prompt reads what the server says of the prompt.
@@ -323,16 +319,13 @@ func (a *answer) response() llm.Response {
 		Model: a.model, ID: a.id, Chunks: a.chunks, Warnings: a.warnings,
 	}
 	r.Finish = a.finishReason()
-	if a.usage != nil {
-		raw, err := json.Marshal(a.usage)
-		if err == nil {
-			var warns []string
-			r.Usage, warns = wire.ReadUsage(raw)
-			r.Warnings = append(r.Warnings, warns...)
-		}
+	if raw := a.usage.object(); raw != nil {
+		var warns []string
+		r.Usage, warns = wire.ReadUsage(raw)
+		r.Warnings = append(r.Warnings, warns...)
 	}
 	// A count of 0 is left out, which is none of an answer.
-	if r.Usage.Known && isNull(a.usage["candidatesTokenCount"]) && (r.Text != "" || len(r.ToolCalls) > 0) {
+	if r.Usage.Known && !a.usage.has("candidatesTokenCount") && (r.Text != "" || len(r.ToolCalls) > 0) {
 		r.Usage = llm.Usage{}
 		r.Warnings = append(r.Warnings, "usage is unknown: candidatesTokenCount is missing")
 	}

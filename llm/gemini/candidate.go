@@ -7,36 +7,32 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // candidate is one candidate of a body or chunk, as it came. What may hold an
 // answer is raw, so that a field of another type is an error with its name:
 // encoding/json would leave it out, and an answer without it would be graded.
 type candidate struct {
-	Index   json.RawMessage `json:"index"`
-	Finish  json.RawMessage `json:"finishReason"`
-	Message json.RawMessage `json:"finishMessage"`
-	Content json.RawMessage `json:"content"`
+	Index, Finish, Message, Content json.RawMessage
 }
 
-type answerContent struct {
-	Parts json.RawMessage `json:"parts"`
-	Text  json.RawMessage `json:"text"` // which the API does not have
-}
+// The names of the fields that are read. A content's text is one that the API
+// does not have.
+var (
+	candidateNames = jsonraw.Names{"index", "finishReason", "finishMessage", "content"}
+	contentNames   = jsonraw.Names{"parts", "text"}
+	partNames      = jsonraw.Names{"text", "thought", "thoughtSignature", "functionCall"}
+	callNames      = jsonraw.Names{"id", "name", "args", "partialArgs"}
+)
 
 // answerPart is one part of an answer: a text, a thought, or a call.
 type answerPart struct {
-	Text      json.RawMessage `json:"text"`
-	Thought   json.RawMessage `json:"thought"`
-	Signature json.RawMessage `json:"thoughtSignature"`
-	Call      json.RawMessage `json:"functionCall"`
+	Text, Thought, Signature, Call json.RawMessage
 }
 
 type answerCall struct {
-	ID      json.RawMessage `json:"id"`
-	Name    json.RawMessage `json:"name"`
-	Args    json.RawMessage `json:"args"`
-	Partial json.RawMessage `json:"partialArgs"`
+	ID, Name, Args, Partial json.RawMessage
 }
 
 // addCandidates adds those of a body or chunk, and reports whether the model
@@ -49,7 +45,7 @@ func (a *answer) addCandidates(raw json.RawMessage, whole bool) (generated bool,
 	first := true
 	for i, raw := range list {
 		var c candidate
-		err := client.Object("", raw, &c)
+		err := client.Object("", raw, candidateNames, &c.Index, &c.Finish, &c.Message, &c.Content)
 		index := 0
 		if err == nil {
 			index, err = client.Index("index", c.Index, i)
@@ -74,6 +70,9 @@ func (a *answer) addCandidates(raw json.RawMessage, whole bool) (generated bool,
 
 // under is err with the path of the field that it is about.
 func under(err error, path string) error {
+	if err == nil {
+		return nil
+	}
 	var odd *client.Odd
 	if errors.As(err, &odd) {
 		return odd.Under(path)
@@ -106,14 +105,14 @@ func (a *answer) candidate(c candidate) (generated bool, err error) {
 }
 
 func (a *answer) content(raw json.RawMessage) (generated, none bool, err error) {
-	var c answerContent
-	if err := client.Object("", raw, &c); err != nil {
+	var partList, text json.RawMessage
+	if err := client.Object("", raw, contentNames, &partList, &text); err != nil {
 		return false, false, err
 	}
-	if c.Parts == nil && !client.Nothing(c.Text) {
+	if partList == nil && !client.Nothing(text) {
 		return false, false, client.OddField("parts", nil, "a list")
 	}
-	list, err := client.Elements("parts", c.Parts)
+	list, err := client.Elements("parts", partList)
 	for i, raw := range list {
 		var some bool
 		if some, err = a.part(raw); err != nil {
@@ -121,13 +120,13 @@ func (a *answer) content(raw json.RawMessage) (generated, none bool, err error) 
 		}
 		generated = generated || some
 	}
-	return generated, isNull(c.Parts), err
+	return generated, isNull(partList), err
 }
 
 // part adds one part, and reports whether the model generated something in it.
 func (a *answer) part(raw json.RawMessage) (generated bool, err error) {
 	var p answerPart
-	if err := client.Object("", raw, &p); err != nil {
+	if err := client.Object("", raw, partNames, &p.Text, &p.Thought, &p.Signature, &p.Call); err != nil {
 		return false, err
 	}
 	signature, err := client.Text("thoughtSignature", p.Signature)
@@ -162,7 +161,7 @@ const perCall = 64
 
 func (a *answer) call(raw json.RawMessage, signature string) error {
 	var f answerCall
-	if err := client.Object("", raw, &f); err != nil {
+	if err := client.Object("", raw, callNames, &f.ID, &f.Name, &f.Args, &f.Partial); err != nil {
 		return err
 	}
 	name, err := client.Text("name", f.Name)

@@ -15,22 +15,34 @@ import (
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
 	"github.com/goevals/evals/llm/internal/jsonlist"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 	"github.com/goevals/evals/llm/wire"
 )
 
 // completion is a whole answer or a chunk of one, with the fields of the many
-// servers that imitate the API.
+// servers that imitate the API. A text of another type is none.
 type completion struct {
-	ID      string          `json:"id"`
-	Model   string          `json:"model"`
-	Choices json.RawMessage `json:"choices"`
-	Usage   json.RawMessage `json:"usage"`
-	Groq    struct {
-		Usage json.RawMessage `json:"usage"`
-		Error json.RawMessage `json:"error"` // why a stream stopped early
-	} `json:"x_groq"`
-	Error  json.RawMessage `json:"error"`
-	Object string          `json:"object"`
+	ID, Model, Object     string
+	Choices, Usage, Error json.RawMessage
+
+	Groq struct {
+		Usage json.RawMessage
+		Error json.RawMessage // why a stream stopped early
+	}
+}
+
+var (
+	completionNames = jsonraw.Names{"id", "model", "object", "choices", "usage", "error", "x_groq"}
+	groqNames       = jsonraw.Names{"usage", "error"}
+)
+
+// read reads valid JSON; of what is no object nothing. The raw fields are parts
+// of data.
+func (c *completion) read(data []byte) {
+	var id, model, object, groq json.RawMessage
+	completionNames.Read(data, &id, &model, &object, &c.Choices, &c.Usage, &c.Error, &groq)
+	groqNames.Read(groq, &c.Groq.Usage, &c.Groq.Error)
+	c.ID, c.Model, c.Object = plainText(id), plainText(model), plainText(object)
 }
 
 // answer collects an answer from a body or from chunks.
@@ -119,17 +131,11 @@ func (a *answer) chunk(data []byte) error {
 }
 
 func (a *answer) add(data []byte, whole bool) error {
-	var c completion
-	var typeErr *json.UnmarshalTypeError
-	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
-		if whole {
-			return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
-		}
-		if errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "unexpected end") {
-			return io.ErrUnexpectedEOF
-		}
-		return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
+	if !json.Valid(data) {
+		return notJSON(data, whole)
 	}
+	var c completion
+	c.read(data)
 	if !whole && a.stray == nil && c.Choices == nil && c.Usage == nil {
 		a.stray = bytes.Clone(data[:min(len(data), maxStray)])
 	}
@@ -157,8 +163,23 @@ func (a *answer) add(data []byte, whole bool) error {
 	return nil
 }
 
+// notJSON is the error of a body or an event that is not JSON.
+func notJSON(data []byte, whole bool) error {
+	if whole {
+		return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
+	}
+	var v json.RawMessage
+	if err := json.Unmarshal(data, &v); err != nil && strings.HasPrefix(err.Error(), "unexpected end") {
+		return io.ErrUnexpectedEOF
+	}
+	return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
+}
+
 // noAnswer is the error of choices that are none as the client returns it.
 func noAnswer(err error) error {
+	if err == nil {
+		return nil
+	}
 	var odd *client.Odd
 	switch {
 	case errors.As(err, &odd):

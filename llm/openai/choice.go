@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,20 +9,24 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // choice is one choice of a body or chunk, as it came. All fields are raw, so
 // that one of another type is an error with its name: encoding/json would leave
 // it out, and an answer without it would be graded.
 type choice struct {
-	Index   json.RawMessage `json:"index"`
-	Message json.RawMessage `json:"message"`
-	Delta   json.RawMessage `json:"delta"`
-	Text    json.RawMessage `json:"text"`
-	Finish  json.RawMessage `json:"finish_reason"`
-	Error   json.RawMessage `json:"error"`                  // OpenRouter
-	Filter  json.RawMessage `json:"content_filter_results"` // Azure
-	Usage   json.RawMessage `json:"usage"`                  // Moonshot
+	Index, Message, Delta, Text, Finish json.RawMessage
+
+	Error  json.RawMessage // OpenRouter
+	Filter json.RawMessage // Azure
+	Usage  json.RawMessage // Moonshot
+}
+
+var choiceNames = jsonraw.Names{"index", "message", "delta", "text", "finish_reason", "error", "content_filter_results", "usage"}
+
+func (c *choice) read(raw json.RawMessage) error {
+	return client.Object("", raw, choiceNames, &c.Index, &c.Message, &c.Delta, &c.Text, &c.Finish, &c.Error, &c.Filter, &c.Usage)
 }
 
 // none reports whether a choice holds nothing: null, or an object of something
@@ -31,14 +36,17 @@ func (c choice) none() bool {
 }
 
 type message struct {
-	Content          json.RawMessage `json:"content"` // a text, or parts
-	ReasoningContent json.RawMessage `json:"reasoning_content"`
-	Reasoning        json.RawMessage `json:"reasoning"`
-	Refusal          json.RawMessage `json:"refusal"`
-	ToolCalls        json.RawMessage `json:"tool_calls"`
-	FunctionCall     json.RawMessage `json:"function_call"`
-	Audio            json.RawMessage `json:"audio"`
-	Images           json.RawMessage `json:"images"` // OpenRouter
+	Content json.RawMessage // a text, or parts
+
+	ReasoningContent, Reasoning, Refusal, ToolCalls, FunctionCall, Audio json.RawMessage
+
+	Images json.RawMessage // OpenRouter
+}
+
+var messageNames = jsonraw.Names{"content", "reasoning_content", "reasoning", "refusal", "tool_calls", "function_call", "audio", "images"}
+
+func (m *message) read(raw json.RawMessage) error {
+	return client.Object("", raw, messageNames, &m.Content, &m.ReasoningContent, &m.Reasoning, &m.Refusal, &m.ToolCalls, &m.FunctionCall, &m.Audio, &m.Images)
 }
 
 // none reports whether a message is not there, or has no field that counts.
@@ -56,7 +64,7 @@ func (a *answer) addChoices(raw json.RawMessage, whole bool) error {
 	first := true
 	for i, raw := range list {
 		var c choice
-		err := client.Object("", raw, &c)
+		err := c.read(raw)
 		index := 0
 		if err == nil {
 			index, err = client.Index("index", c.Index, i)
@@ -78,6 +86,9 @@ func (a *answer) addChoices(raw json.RawMessage, whole bool) error {
 
 // under is err with the path of the field that it is about.
 func under(err error, path string) error {
+	if err == nil {
+		return nil
+	}
 	var odd *client.Odd
 	if errors.As(err, &odd) {
 		return odd.Under(path)
@@ -95,8 +106,8 @@ func (a *answer) choice(c choice, whole bool) error {
 	}
 	a.choices++
 	a.tally.add(c.Usage)
-	if hits := filterHits(c.Filter); hits != "" {
-		a.filtered = hits
+	if len(c.Filter) > 0 {
+		a.filtered = cmp.Or(filterHits(c.Filter), a.filtered)
 	}
 	if isError(c.Error) {
 		return &client.NoAnswer{Body: errorObject(c.Error), IsError: true, Why: "the choice is an error object"}
@@ -104,12 +115,11 @@ func (a *answer) choice(c choice, whole bool) error {
 	if client.Nothing(c.Finish) {
 		return nil
 	}
-	var object struct {
-		Type string `json:"type"`
-	}
 	finish, err := client.Text("finish_reason", c.Finish)
-	if json.Unmarshal(c.Finish, &object) == nil && object.Type != "" {
-		finish, err = object.Type, nil // SGLang's own form
+	var typ json.RawMessage
+	finishNames.Read(c.Finish, &typ)
+	if s, ok := jsonraw.Text(typ); ok && s != "" {
+		finish, err = s, nil // SGLang's own form
 	}
 	switch {
 	case err != nil:
@@ -120,6 +130,8 @@ func (a *answer) choice(c choice, whole bool) error {
 	a.finish = finish
 	return nil
 }
+
+var finishNames = jsonraw.Names{"type"}
 
 // brokenFinish are finish reasons that mean a failure of the server:
 // OpenRouter's, and DeepSeek's for having no machine left.
@@ -134,7 +146,7 @@ func (a *answer) written(c choice, whole bool) error {
 	}
 	for i, raw := range raws {
 		var m message
-		err := client.Object("", raw, &m)
+		err := m.read(raw)
 		if err == nil && !m.none() {
 			err = a.message(m)
 		}
@@ -173,7 +185,7 @@ func (a *answer) message(m message) error {
 		}
 	}
 	var f function
-	if err := client.Object("function_call", m.FunctionCall, &f); err != nil || client.Nothing(m.FunctionCall) {
+	if err := f.read("function_call", m.FunctionCall); err != nil || client.Nothing(m.FunctionCall) {
 		return err
 	}
 	return under(a.call(piece{function: f}), "function_call")
@@ -290,9 +302,6 @@ func partsText(raw json.RawMessage) string {
 
 // plainText is a JSON string's value, and "" for anything else.
 func plainText(raw json.RawMessage) string {
-	var s string
-	if len(raw) == 0 || json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+	s, _ := jsonraw.Text(raw)
 	return s
 }

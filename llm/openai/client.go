@@ -135,9 +135,8 @@ func (c *Client) call(ctx context.Context, base *url.URL, body sdk.ChatCompletio
 		return llm.Response{}, err
 	}
 	for {
-		data, recvErr := stream.RecvRaw()
-		if recvErr != nil {
-			err = ex.streamEnd(recvErr)
+		var data []byte
+		if data, err = ex.events.next(); err != nil {
 			break
 		}
 		if err = a.event(data, ex.lastRead()); err == nil {

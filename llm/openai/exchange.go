@@ -12,8 +12,9 @@ import (
 )
 
 // exchange is the SDK's http.Client for one call. It keeps what the SDK throws
-// away: status, header, the whole body; and it feeds the SDK's line reader,
-// which knows one spelling of a stream, from a reader that knows them all.
+// away: status, header, the whole body. A stream's events are read from here:
+// the SDK's line reader knows one spelling of a stream, swallows some errors,
+// and matches expressions to each line.
 type exchange struct {
 	client.Answer
 
@@ -23,7 +24,7 @@ type exchange struct {
 	key, keyHeader string
 	query          string               // of the base URL
 	lastRead       func() time.Duration // when the bytes of the last event came
-	events         *eventLines
+	events         *eventData
 }
 
 // Do makes the call.
@@ -43,55 +44,38 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp, events, err := x.Answer.Do(x.http, req, x.stream)
 	if events {
-		x.events = &eventLines{rc: resp.Body, events: wire.NewEventReader(resp.Body)}
-		resp.Body = x.events
+		x.events = &eventData{events: wire.NewEventReader(resp.Body)}
 	}
 	return resp, err
 }
 
-// streamEnd is the error that a stream ended with. The SDK hides some: it
-// tries to read an error object from what it has.
-func (x *exchange) streamEnd(err error) error {
-	if x.events.err != nil && x.events.err != io.EOF {
-		return x.events.err
-	}
-	return err
-}
-
-// eventLines turns server-sent events into the one spelling that the SDK
-// reads: "data: {…}\n\n" on one line, no comments, and never an object whose
-// text begins with {"error":, which the SDK would swallow in part.
-type eventLines struct {
-	rc     io.ReadCloser
+// eventData reads the data of a stream's events.
+type eventData struct {
 	events *wire.EventReader
-	rest   []byte
 	over   bool // the stream said [DONE]
-	err    error
 }
 
-func (e *eventLines) Read(p []byte) (int, error) {
-	if len(e.rest) == 0 {
-		if e.err != nil {
-			return 0, e.err
-		}
-		ev, err := e.events.Next()
-		if err != nil {
-			e.err = err
-			return 0, err
-		}
-		data := bytes.TrimSpace(ev.Data)
-		e.over = e.over || string(data) == done
-		if ev.Name == "error" {
-			data = asError(data)
-		}
-		e.rest = canonicalLine(data)
+// next is the next event's data; what is called an error is an error object.
+// The error is io.EOF after [DONE] too.
+func (e *eventData) next() ([]byte, error) {
+	ev, err := e.events.Next()
+	if err != nil {
+		return nil, err
 	}
-	n := copy(p, e.rest)
-	e.rest = e.rest[n:]
-	return n, nil
+	data := bytes.TrimSpace(ev.Data)
+	e.over = e.over || string(data) == done
+	if ev.Name == "error" {
+		data = asError(data)
+	}
+	// Raw line ends are white space between JSON tokens, nothing else.
+	if bytes.IndexByte(data, '\n') >= 0 {
+		data = bytes.TrimSpace(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")))
+	}
+	if string(data) == done {
+		return nil, io.EOF
+	}
+	return data, nil
 }
-
-func (e *eventLines) Close() error { return e.rc.Close() }
 
 const done = "[DONE]"
 
@@ -112,16 +96,4 @@ func asError(data []byte) []byte {
 		return data
 	}
 	return errorObject(b)
-}
-
-func canonicalLine(data []byte) []byte {
-	// Raw line ends are white space between JSON tokens, nothing else.
-	data = bytes.TrimSpace(bytes.ReplaceAll(data, []byte("\n"), []byte(" ")))
-	out := make([]byte, 0, len(data)+10)
-	out = append(out, "data: "...)
-	if bytes.HasPrefix(data, []byte("{")) {
-		out = append(out, "{ "...)
-		data = data[1:]
-	}
-	return append(append(out, data...), "\n\n"...)
 }

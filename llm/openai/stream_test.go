@@ -256,3 +256,12 @@ func TestUnreachable(t *testing.T) {
 		assert.Contains(t, le.Hint, "no server listens there")
 	}
 }
+
+// TestLineEndInText: an event whose lines break inside a text is read with a
+// blank there, not refused.
+func TestLineEndInText(t *testing.T) {
+	m, _ := fake(raw(llmtest.Stream("data: {\"choices\":[{\"delta\":{\"content\":\"1\ndata: 8\"},\ndata: \"finish_reason\":\"stop\"}]}\n\n", llmtest.Done)))
+	r, err := m.Generate(t.Context(), streamed("q"))
+	require.NoError(t, err)
+	assert.Equal(t, "1 8", r.Text)
+}

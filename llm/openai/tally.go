@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 
@@ -25,7 +26,7 @@ func (t *tally) add(usage json.RawMessage) {
 		t.fields = map[string]json.RawMessage{}
 		t.merge(t.last)
 	}
-	t.last = usage
+	t.last = bytes.Clone(usage) // not all of its chunk
 	if t.fields != nil {
 		t.merge(usage)
 	}

@@ -6,22 +6,34 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // toolCall is a call or a piece of one, as it came. Name and arguments stand in
 // it itself where a server takes the Responses API's form for this one's.
 type toolCall struct {
-	Index    json.RawMessage `json:"index"`
-	ID       json.RawMessage `json:"id"`
-	Function json.RawMessage `json:"function"`
-	Custom   json.RawMessage `json:"custom"` // OpenAI's tools that take a free text
+	Index, ID, Function json.RawMessage
+
+	Custom json.RawMessage // OpenAI's tools that take a free text
 	function
 }
 
+var toolCallNames = jsonraw.Names{"index", "id", "function", "custom", "name", "arguments", "input"}
+
+func (c *toolCall) read(raw json.RawMessage) error {
+	return client.Object("", raw, toolCallNames, &c.Index, &c.ID, &c.Function, &c.Custom, &c.Name, &c.Arguments, &c.Input)
+}
+
 type function struct {
-	Name      json.RawMessage `json:"name"`
-	Arguments json.RawMessage `json:"arguments"` // a text; an object from some servers
-	Input     json.RawMessage `json:"input"`     // of a custom tool
+	Name      json.RawMessage
+	Arguments json.RawMessage // a text; an object from some servers
+	Input     json.RawMessage // of a custom tool
+}
+
+var functionNames = jsonraw.Names{"name", "arguments", "input"}
+
+func (f *function) read(path string, raw json.RawMessage) error {
+	return client.Object(path, raw, functionNames, &f.Name, &f.Arguments, &f.Input)
 }
 
 // piece is a toolCall whose shape was looked at.
@@ -43,7 +55,7 @@ const perCall = 128
 // toolCall adds a call or a piece of one. The error is a *client.Odd.
 func (a *answer) toolCall(raw json.RawMessage) error {
 	var tc toolCall
-	if err := client.Object("", raw, &tc); err != nil || client.Nothing(raw) {
+	if err := tc.read(raw); err != nil || client.Nothing(raw) {
 		return err
 	}
 	p := piece{function: tc.function}
@@ -67,7 +79,7 @@ func (a *answer) toolCall(raw json.RawMessage) error {
 			continue
 		}
 		path, p.function = in.path, function{}
-		if err := client.Object(path, in.raw, &p.function); err != nil {
+		if err := p.function.read(path, in.raw); err != nil {
 			return err
 		}
 		break

@@ -122,13 +122,23 @@ func (r Rates) Cost(u llm.Usage) (usd decimal.Decimal, ok bool) {
 		u.CachedInput > 0 && r.lacks&lacksCached != 0 || u.Output > 0 && r.lacks&lacksOutput != 0 {
 		return decimal.Decimal{}, false
 	}
-	sum := r.Input.Mul(decimal.NewFromInt(plain)).
-		Add(r.CachedInput.Mul(decimal.NewFromInt(u.CachedInput))).
-		Add(writeRate.Mul(decimal.NewFromInt(write))).
-		Add(hourRate.Mul(decimal.NewFromInt(u.CacheWriteHour))).
-		Add(r.Output.Mul(decimal.NewFromInt(u.Output)))
+	sum := tokens{plain, r.Input}.cost()
+	for _, t := range [...]tokens{{u.CachedInput, r.CachedInput}, {write, writeRate}, {u.CacheWriteHour, hourRate}, {u.Output, r.Output}} {
+		if t.n > 0 { // most calls have no more than two kinds, and exact sums take time
+			sum = sum.Add(t.cost())
+		}
+	}
 	return sum.Shift(-6), true // per million
 }
+
+// tokens are n tokens at a rate.
+type tokens struct {
+	n    int64
+	rate decimal.Decimal
+}
+
+// cost is in millionths of a dollar.
+func (t tokens) cost() decimal.Decimal { return t.rate.Mul(decimal.NewFromInt(t.n)) }
 
 // writes are the rates of what was written to a cache, and to one that keeps it
 // for an hour.

@@ -3,83 +3,35 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
-	"github.com/goevals/evals/llm/internal/jsonlist"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
-
-// chunk is the union of what the APIs put into one event or body, as far as
-// the transport needs it. Fields that differ in type between providers stay
-// raw.
-type chunk struct {
-	ID           string                         `json:"id"`
-	ResponseID   string                         `json:"responseId"`
-	Model        string                         `json:"model"`
-	ModelVersion string                         `json:"modelVersion"`
-	Type         string                         `json:"type"`
-	Object       string                         `json:"object"`
-	Choices      jsonlist.List[chunkChoice]     `json:"choices"`
-	Candidates   jsonlist.List[geminiCandidate] `json:"candidates"`
-	Feedback     struct {
-		BlockReason string `json:"blockReason"`
-	} `json:"promptFeedback"`
-	Usage         json.RawMessage `json:"usage"`
-	UsageMetadata json.RawMessage `json:"usageMetadata"`
-	Groq          struct {
-		Usage json.RawMessage `json:"usage"`
-		Error json.RawMessage `json:"error"`
-	} `json:"x_groq"`
-	Response   json.RawMessage `json:"response"`    // of OpenAI's responses API
-	Message    json.RawMessage `json:"message"`     // of Anthropic's message_start
-	Delta      json.RawMessage `json:"delta"`       // of both
-	StopReason json.RawMessage `json:"stop_reason"` // of Anthropic's whole answer
-	Status     json.RawMessage `json:"status"`      // of a whole response of OpenAI's
-	Incomplete struct {
-		Reason string `json:"reason"`
-	} `json:"incomplete_details"`
-	Error json.RawMessage `json:"error"`
-}
-
-type chunkChoice struct {
-	Index        int                        `json:"index"`
-	FinishReason json.RawMessage            `json:"finish_reason"`
-	Delta        map[string]json.RawMessage `json:"delta"`
-	Message      map[string]json.RawMessage `json:"message"` // whole, as some servers stream it
-	Text         string                     `json:"text"`
-	Error        json.RawMessage            `json:"error"`
-}
-
-type geminiCandidate struct {
-	Index        int    `json:"index"`
-	FinishReason string `json:"finishReason"`
-	Content      struct {
-		Parts jsonlist.List[map[string]json.RawMessage] `json:"parts"`
-	} `json:"content"`
-}
 
 // chunk reads one event's data or a whole JSON body.
 func (w *Watch) chunk(data []byte, at time.Duration) {
+	if !json.Valid(data) {
+		return
+	}
 	var c chunk
-	var typeErr *json.UnmarshalTypeError
 	// A field of an unexpected type spoils itself only.
-	if err := json.Unmarshal(data, &c); err != nil && !errors.As(err, &typeErr) {
+	if _, err := c.read(data); err != nil {
 		return
 	}
 	if c.Choices != nil || c.Candidates != nil || isSet(c.Usage) || isSet(c.UsageMetadata) {
 		w.s.Answer = true
 	}
-	w.says = w.says || c.Choices != nil || c.Candidates != nil || c.Feedback.BlockReason != ""
-	w.identify(c)
+	w.says = w.says || c.Choices != nil || c.Candidates != nil || c.BlockReason != ""
+	w.identify(&c)
 	w.counts.merge(c.Usage)
 	w.counts.merge(c.UsageMetadata)
-	w.counts.merge(c.Groq.Usage)
-	if generated(c) {
+	w.counts.merge(c.GroqUsage)
+	if c.generated() {
 		w.token(at)
 	}
-	if carriesError(c) {
+	if c.carriesError() {
 		w.fail(data, at)
 	}
 	for _, ch := range c.Choices {
@@ -91,15 +43,15 @@ func (w *Watch) chunk(data []byte, at time.Duration) {
 	for _, ca := range c.Candidates {
 		w.choice(ca.Index, ca.FinishReason)
 	}
-	if c.Feedback.BlockReason != "" {
-		w.s.Answer, w.s.Finish = true, named(c.Feedback.BlockReason)
+	if c.BlockReason != "" {
+		w.s.Answer, w.s.Finish = true, named(c.BlockReason)
 		w.done(at)
 	}
-	w.typed(c, data, at)
+	w.typed(&c, data, at)
 }
 
-func carriesError(c chunk) bool {
-	return isError(c.Error) || isError(c.Groq.Error) || c.Object == "error" || c.Type == "error"
+func (c *chunk) carriesError() bool {
+	return isError(c.Error) || isError(c.GroqError) || c.Object == "error" || c.Type == "error"
 }
 
 // isError tells an error from the fields that say that there was none.
@@ -131,13 +83,13 @@ func (w *Watch) token(at time.Duration) {
 	}
 }
 
-func (w *Watch) identify(c chunk) {
-	for _, v := range []string{c.ID, c.ResponseID} {
+func (w *Watch) identify(c *chunk) {
+	for _, v := range [...]string{c.ID, c.ResponseID} {
 		if v != "" && w.s.ID == "" {
 			w.s.ID = named(v)
 		}
 	}
-	for _, v := range []string{c.Model, c.ModelVersion} {
+	for _, v := range [...]string{c.Model, c.ModelVersion} {
 		if v != "" {
 			w.s.Model = named(v)
 		}
@@ -182,8 +134,8 @@ func (w *Watch) choice(index int, reason string) {
 
 // typed reads the events and bodies of APIs that name them: OpenAI's responses
 // and Anthropic's messages.
-func (w *Watch) typed(c chunk, data []byte, at time.Duration) {
-	for _, prefix := range []string{"response.", "message_", "content_block_"} {
+func (w *Watch) typed(c *chunk, data []byte, at time.Duration) {
+	for _, prefix := range [...]string{"response.", "message_", "content_block_"} {
 		w.says = w.says || strings.HasPrefix(c.Type, prefix)
 	}
 	switch c.Type {
@@ -207,18 +159,21 @@ func (w *Watch) typed(c chunk, data []byte, at time.Duration) {
 	w.finish(reasonText(c.StopReason))
 	w.whole(c)
 	for _, raw := range []json.RawMessage{c.Response, c.Message} {
+		if !isSet(raw) || raw[0] != '{' {
+			continue
+		}
 		var inner chunk
-		if isSet(raw) && raw[0] == '{' && json.Unmarshal(raw, &inner) == nil {
-			w.identify(inner)
+		if odd, err := inner.read(raw); err == nil && !odd {
+			w.identify(&inner)
 			w.counts.merge(inner.Usage)
-			w.whole(inner)
+			w.whole(&inner)
 		}
 	}
 }
 
 // whole takes the end of a response of OpenAI's from its status. A failed one
 // has its error beside it.
-func (w *Watch) whole(c chunk) {
+func (w *Watch) whole(c *chunk) {
 	if c.Object != "response" {
 		return
 	}
@@ -227,7 +182,7 @@ func (w *Watch) whole(c chunk) {
 		w.finish("completed")
 	case "incomplete":
 		w.finish("incomplete")
-		w.finish(c.Incomplete.Reason)
+		w.finish(c.IncompleteReason)
 	}
 }
 
@@ -243,42 +198,6 @@ func (w *Watch) over(at time.Duration) {
 	w.s.DoneAt = max(at, 1)
 }
 
-// textFields are where a choice's delta has what the model wrote.
-var textFields = []string{"content", "reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls", "function_call", "audio"}
-
-// generated reports whether a chunk holds something that the model wrote. A
-// role alone, an empty text and a keep-alive do not.
-func generated(c chunk) bool {
-	for _, ch := range c.Choices {
-		if ch.Text != "" {
-			return true
-		}
-		for _, f := range textFields {
-			if isFull(ch.Delta[f]) || isFull(ch.Message[f]) {
-				return true
-			}
-		}
-	}
-	for _, ca := range c.Candidates {
-		for _, p := range ca.Content.Parts {
-			for _, f := range []string{"text", "functionCall", "inlineData", "executableCode", "codeExecutionResult"} {
-				if isFull(p[f]) {
-					return true
-				}
-			}
-		}
-	}
-	switch {
-	case c.Type == "content_block_delta":
-		// A signature_delta proves where thoughts came from; nobody generated it.
-		var d map[string]json.RawMessage
-		return json.Unmarshal(c.Delta, &d) == nil && (isFull(d["text"]) || isFull(d["thinking"]) || isFull(d["partial_json"]))
-	case strings.HasPrefix(c.Type, "response.") && strings.HasSuffix(c.Type, ".delta"):
-		return isFull(c.Delta)
-	}
-	return false
-}
-
 func isSet(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 func isFull(raw json.RawMessage) bool {
@@ -290,9 +209,6 @@ func isFull(raw json.RawMessage) bool {
 }
 
 func reasonText(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return ""
-	}
+	s, _ := jsonraw.Text(raw)
 	return s
 }

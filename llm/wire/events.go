@@ -29,6 +29,7 @@ type EventReader struct {
 	buf   []byte
 	split splitter
 	queue []Event
+	taken int // of queue
 	err   error
 }
 
@@ -41,10 +42,11 @@ func NewEventReader(r io.Reader) *EventReader {
 // is returned as soon as the blank line after it has come. At the end it
 // returns r's error, [io.EOF] included.
 func (e *EventReader) Next() (Event, error) {
-	for len(e.queue) == 0 {
+	for e.taken == len(e.queue) {
 		if e.err != nil {
 			return Event{}, e.err
 		}
+		e.queue, e.taken = e.queue[:0], 0
 		n, err := e.r.Read(e.buf)
 		add := func(ev Event) { e.queue = append(e.queue, Event{ev.Name, bytes.Clone(ev.Data)}) }
 		e.split.write(e.buf[:n], add)
@@ -58,8 +60,9 @@ func (e *EventReader) Next() (Event, error) {
 			e.err = ErrEventTooLong
 		}
 	}
-	ev := e.queue[0]
-	e.queue = e.queue[1:]
+	ev := e.queue[e.taken]
+	e.queue[e.taken] = Event{} // its data is the caller's alone
+	e.taken++
 	return ev, nil
 }
 

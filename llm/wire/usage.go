@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -8,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // ReadUsage reads a provider's usage object as it came over the wire: of
@@ -22,7 +25,11 @@ import (
 // without a warning.
 func ReadUsage(raw json.RawMessage) (llm.Usage, []string) {
 	var c usageCounts
-	c.merge(raw)
+	if len(raw) > 0 && !json.Valid(raw) {
+		c.note("usage", raw)
+	} else {
+		c.merge(raw)
+	}
 	return c.usage()
 }
 
@@ -35,43 +42,68 @@ type usageCounts struct {
 	cost string // in USD
 }
 
-// merge reads one usage object; what is not an object is ignored if it is
-// null, else noted.
+// merge reads one usage object, which is valid JSON; what is not an object is
+// ignored if it is null, else noted.
 func (c *usageCounts) merge(raw json.RawMessage) {
-	if len(raw) == 0 || string(raw) == "null" {
+	value := bytes.TrimSpace(raw)
+	if !isSet(value) {
 		return
 	}
-	var m map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &m); err != nil {
+	if value[0] != '{' {
 		c.note("usage", raw)
 		return
 	}
-	if usd := cost(m["cost"]); usd != "" {
-		c.cost = usd
+	var places [32]json.RawMessage // of usageNames
+	usageNames.ReadExact(value, places[:])
+	costs, fields, details := places[0], places[1:1+len(usageFields)], places[1+len(usageFields):]
+	if len(costs) > 0 {
+		c.cost = cmp.Or(cost(costs), c.cost)
 	}
-	for _, name := range usageFields {
-		c.read(name, m[name])
+	for i, name := range usageFields {
+		c.read(name, fields[i])
 	}
-	for _, d := range usageDetails {
-		var inner map[string]json.RawMessage
-		if json.Unmarshal(m[d.object], &inner) == nil {
-			c.read(d.object+"."+d.field, inner[d.field])
+	for i, d := range usageDetails {
+		var inner [4]json.RawMessage
+		d.fields.ReadExact(details[i], inner[:])
+		for j, name := range d.names {
+			c.read(name, inner[j])
 		}
 	}
 }
 
-var usageFields = []string{
+// usageNames are what merge reads of an object: cost, usageFields, and the
+// objects of usageDetails.
+var usageNames = func() jsonraw.Names {
+	names := append(jsonraw.Names{"cost"}, usageFields...)
+	for i := range usageDetails {
+		d := &usageDetails[i]
+		names = append(names, d.object)
+		for _, f := range d.fields {
+			d.names = append(d.names, d.object+"."+f)
+		}
+	}
+	return names
+}()
+
+var usageFields = jsonraw.Names{
 	"prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens", "cached_tokens", "reasoning_tokens",
 	"input_tokens", "output_tokens", "cached_input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
 	"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens",
 	"promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount",
 }
 
-var usageDetails = []struct{ object, field string }{
-	{"prompt_tokens_details", "cached_tokens"}, {"completion_tokens_details", "reasoning_tokens"},
-	{"input_tokens_details", "cached_tokens"}, {"output_tokens_details", "reasoning_tokens"},
-	{"prompt_tokens_details", "cache_write_tokens"}, {"input_tokens_details", "cache_write_tokens"},
-	{"cache_creation", "ephemeral_1h_input_tokens"},
+// usageDetails are the objects inside a usage object; names are those of their
+// fields behind the object's and a dot.
+var usageDetails = []struct {
+	object string
+	fields jsonraw.Names
+	names  []string
+}{
+	{object: "prompt_tokens_details", fields: jsonraw.Names{"cached_tokens", "cache_write_tokens"}},
+	{object: "completion_tokens_details", fields: jsonraw.Names{"reasoning_tokens"}},
+	{object: "input_tokens_details", fields: jsonraw.Names{"cached_tokens", "cache_write_tokens"}},
+	{object: "output_tokens_details", fields: jsonraw.Names{"reasoning_tokens"}},
+	{object: "cache_creation", fields: jsonraw.Names{"ephemeral_1h_input_tokens"}},
 }
 
 func (c *usageCounts) read(name string, raw json.RawMessage) {

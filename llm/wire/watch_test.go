@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/wire"
 )
@@ -90,4 +92,21 @@ func TestFirstToken(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestOddFieldsInside: a field of another type spoils itself only, but where it
+// stands in the response inside an event, that is left alone.
+func TestOddFieldsInside(t *testing.T) {
+	read := func(data string) wire.WatchState {
+		w := wire.NewWatch("POST", "/v1/responses", http.Header{"Content-Type": {"text/event-stream"}})
+		w.Write([]byte("data: "+data+"\n\n"), 1)
+		return w.State()
+	}
+	s := read(`{"type":"response.completed","id":5,"model":"m","response":{"usage":{"input_tokens":3,"output_tokens":2}}}`)
+	assert.Equal(t, "m", s.Model)
+	assert.Equal(t, llm.Usage{Input: 3, Output: 2, Known: true}, s.Usage)
+	s = read(`{"type":"response.completed","response":{"id":5,"model":"m","usage":{"input_tokens":3,"output_tokens":2}}}`)
+	assert.True(t, s.Done)
+	assert.Empty(t, s.Model)
+	assert.False(t, s.Usage.Known)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/goevals/evals/llm/internal/jsonlist"
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // An Odd is a field of an answer that has another type than the API gives it.
@@ -63,8 +64,8 @@ func Nothing(raw json.RawMessage) bool {
 	return (raw[0] == '{' || raw[0] == '[') && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 }
 
-// Elements are the elements of a list, none if raw is nothing. The error is
-// [jsonlist.ErrTooLong] or an [*Odd].
+// Elements are the elements of a list, parts of raw, none if raw is nothing. The
+// error is [jsonlist.ErrTooLong] or an [*Odd].
 func Elements(path string, raw json.RawMessage) ([]json.RawMessage, error) {
 	if Nothing(raw) {
 		return nil, nil
@@ -72,23 +73,20 @@ func Elements(path string, raw json.RawMessage) ([]json.RawMessage, error) {
 	if raw[0] != '[' {
 		return nil, OddField(path, raw, "a list")
 	}
-	var list jsonlist.List[json.RawMessage]
-	if err := json.Unmarshal(raw, &list); err != nil {
-		return nil, err
-	}
-	return list, nil
+	return jsonlist.Elements(raw)
 }
 
-// Object reads an object into v, whose fields are all raw. It leaves v alone if
-// raw is nothing. The error is an [*Odd].
-func Object(path string, raw json.RawMessage, v any) error {
+// Object reads the fields of these names of an object, as parts of raw. It leaves
+// into alone if raw is nothing. The error is an [*Odd].
+func Object(path string, raw json.RawMessage, names jsonraw.Names, into ...*json.RawMessage) error {
 	if Nothing(raw) {
 		return nil
 	}
 	if raw[0] != '{' {
 		return OddField(path, raw, "an object")
 	}
-	return json.Unmarshal(raw, v)
+	names.Read(raw, into...)
+	return nil
 }
 
 // Text is a text, "" if raw is not there. The error is an [*Odd].
@@ -99,9 +97,8 @@ func Text(path string, raw json.RawMessage) (string, error) {
 	if raw[0] != '"' {
 		return "", OddField(path, raw, "a text")
 	}
-	var s string
-	err := json.Unmarshal(raw, &s)
-	return s, err
+	s, _ := jsonraw.Text(raw) // it is valid JSON
+	return s, nil
 }
 
 // Index is a place in a list: a whole number, however it is spelled, and or if
@@ -109,6 +106,9 @@ func Text(path string, raw json.RawMessage) (string, error) {
 func Index(path string, raw json.RawMessage, or int) (int, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return or, nil
+	}
+	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
+		return int(raw[0] - '0'), nil // nearly always: of the only choice
 	}
 	var n json.Number // reads "1" too
 	if json.Unmarshal(raw, &n) == nil {

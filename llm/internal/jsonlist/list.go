@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/goevals/evals/llm/internal/jsonraw"
 )
 
 // Max is how many elements of a list are decoded: choices, parts, calls. No
@@ -31,6 +33,16 @@ func (l *List[T]) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	return nil
+}
+
+// Elements are the elements of the list raw, which is valid JSON: none of what
+// is no list. They are parts of raw. The error is [ErrTooLong].
+func Elements(raw json.RawMessage) ([]json.RawMessage, error) {
+	list, more := jsonraw.Elements(raw, Max)
+	if more {
+		return nil, ErrTooLong
+	}
+	return list, nil
 }
 
 // tooLong counts the commas of the outermost array.

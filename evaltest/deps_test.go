@@ -28,7 +28,7 @@ var rank = map[string]int{"dataset": 0, "llm": 0, "grade": 1, "judge": 2, "evalt
 var only = map[string][]string{
 	"testing":  {"evaltest", "evaltest/load", "llm/llmtest"},
 	"flag":     {"evaltest", "evaltest/cmd/…"},
-	"net/http": {"llm/…", "dataset/gsm8k", "evaltest/load", "evaltest/service/…", "evaltest/service", "evaltest/cmd/…"},
+	"net/http": {"llm/…", "dataset/gsm8k", "evaltest/load", "evaltest/load/…", "evaltest/service/…", "evaltest/service", "evaltest/cmd/…"},
 }
 
 // evaltest must not make every test pay for these, not even indirectly.

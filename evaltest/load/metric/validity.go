@@ -1,0 +1,174 @@
+package metric
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Health is what the load generator knows of itself. Absent figures were not
+// measured; the verdict says so.
+type Health struct {
+	// CPU is the process's CPU time over the run divided by what its
+	// processors could have given: 0 to 1.
+	CPU Figure `json:"cpu_share"`
+	// GCPause is the part of the run in which the world was stopped: 0 to 1.
+	GCPause Figure `json:"gc_pause_share"`
+	// PoolWaits is how many requests waited for a connection because a limit
+	// of the client's own pool was reached.
+	PoolWaits Figure `json:"pool_waits"`
+	// FDErrors is how many requests found no file descriptor or port left.
+	FDErrors Figure `json:"fd_errors"`
+	// Blocked is how many arrivals of an open loop had to wait for a request
+	// in flight, which makes a closed loop of it.
+	Blocked Figure `json:"blocked_arrivals"`
+}
+
+// Limits say when a run is not valid. A zero field is its default; a negative
+// one switches the check off, and the verdict says that.
+type Limits struct {
+	// LagP99 and LagMax bound the schedule lag: 10 ms and 500 ms, the marks at
+	// which inference-perf warns and AIPerf calls a replay degraded.
+	LagP99, LagMax time.Duration
+	// CPU bounds Health.CPU: 0.85, where AIPerf warns.
+	CPU float64
+	// GCPause bounds Health.GCPause: 0.01.
+	GCPause float64
+	// Achieved is the smallest share of the schedule's arrival rate that must
+	// have been sent: 0.99.
+	Achieved float64
+	// Cached is the largest share of input tokens from the server's prefix
+	// cache where none are wanted: 0.01, where vLLM's client warns.
+	Cached float64
+}
+
+func (l *Limits) fill() error {
+	for _, f := range []struct {
+		name     string
+		value    *float64
+		standard float64
+	}{{"CPU", &l.CPU, 0.85}, {"GCPause", &l.GCPause, 0.01}, {"Achieved", &l.Achieved, 0.99}, {"Cached", &l.Cached, 0.01}} {
+		if math.IsNaN(*f.value) || *f.value > 1 {
+			return fmt.Errorf("metric: limit %s of %v: want a share of 0 to 1, or negative for none", f.name, *f.value)
+		}
+		if *f.value == 0 {
+			*f.value = f.standard
+		}
+	}
+	if l.LagP99 == 0 {
+		l.LagP99 = 10 * time.Millisecond
+	}
+	if l.LagMax == 0 {
+		l.LagMax = 500 * time.Millisecond
+	}
+	return nil
+}
+
+// A Verdict says whether a run's numbers speak of the server. They do not if
+// the client was the bottleneck or measured two things at once.
+type Verdict struct {
+	Valid bool `json:"valid"`
+	// Checks are all that was looked at, in a fixed order.
+	Checks []Check `json:"checks"`
+}
+
+// A Check is one reason for which a run may be invalid.
+type Check struct {
+	Name   string `json:"name"`
+	Figure Figure `json:"figure"` // absent: not measured
+	Limit  Figure `json:"limit"`  // absent: switched off, or does not apply
+	Unit   string `json:"unit"`
+	State  State  `json:"state"`
+	// Why says what a broken limit means and what to do about it.
+	Why string `json:"why,omitempty"`
+}
+
+// State is what became of a check.
+type State string
+
+// States.
+const (
+	Passed     State = "ok"
+	Broken     State = "broken"
+	Unmeasured State = "not measured"
+	Off        State = "off"
+)
+
+// Broken returns the checks that make the run invalid.
+func (v Verdict) Broken() []Check {
+	var broken []Check
+	for _, c := range v.Checks {
+		if c.State == Broken {
+			broken = append(broken, c)
+		}
+	}
+	return broken
+}
+
+// most adds a check that figure is at most limit.
+func (v *Verdict) most(name string, figure Figure, limit float64, unit, why string) {
+	v.add(name, figure, limit, unit, why, func(x float64) bool { return x <= limit })
+}
+
+func (v *Verdict) add(name string, figure Figure, limit float64, unit, why string, holds func(float64) bool) {
+	c := Check{Name: name, Figure: figure, Limit: Some(limit), Unit: unit, State: Passed}
+	x, ok := figure.Get()
+	switch {
+	case limit < 0:
+		c.State, c.Limit = Off, Figure{}
+	case !ok:
+		c.State = Unmeasured
+	case !holds(x):
+		c.State, c.Why = Broken, why
+		v.Valid = false
+	}
+	v.Checks = append(v.Checks, c)
+}
+
+// verdict judges the result.
+func (m *Meter) verdict(r *Result, h Health) Verdict {
+	v, l := Verdict{Valid: true}, m.config.Limits
+	v.add("answers", Some(float64(r.Counts.OK)), 1, "requests", "nothing was answered, so nothing was measured: see the errors",
+		func(x float64) bool { return x >= 1 })
+	lag := r.Dists[Lag]
+	v.most("lag p99", lag.At(0.99).Value, float64(l.LagP99), "ns",
+		"the client fell behind its schedule: lower the rate, use more processors or fewer streams; service times hide it, response times do not")
+	v.most("lag max", lag.Max, float64(l.LagMax), "ns", "the client stood still once: look for other load on this host")
+	if m.config.Loop == Open {
+		achieved := Figure{}
+		if offered, ok := r.Rates.Offered.Get(); ok {
+			if got, ok := r.Rates.Achieved.Get(); ok {
+				achieved = ratio(got, offered)
+			}
+		}
+		v.add("achieved / scheduled rate", achieved, l.Achieved, "1", "fewer requests were sent a second than the schedule wanted", func(x float64) bool { return x >= l.Achieved })
+		v.schedule(m.config.Rate, r)
+		v.most("dropped arrivals", Some(float64(r.Counts.Dropped)), 0, "requests", "arrivals were never sent: the load was not the asked one")
+		v.most("blocked arrivals", h.Blocked, 0, "requests", "an open loop that waits for requests in flight is a closed loop: raise the limit on those")
+	}
+	v.most("client CPU share", h.CPU, l.CPU, "1", "the client's processors were busy: times hold its own queueing")
+	v.most("GC pause share", h.GCPause, l.GCPause, "1", "the client's garbage collector stopped it too long")
+	v.most("pool waits", h.PoolWaits, 0, "requests", "requests waited for the client's own connection limit")
+	v.most("fd errors", h.FDErrors, 0, "requests", "the client ran out of file descriptors or ports: raise ulimit -n, keep connections open")
+	v.most("token sources", Some(float64(len(r.Tokens.Sources))), 1, "sources", "token counts of different kinds were added up: make the server report usage for every request")
+	v.most("refused records", Some(float64(r.Counts.Refused)), 0, "requests", "records that could not be true are missing from every number")
+	if !m.config.CacheWanted {
+		v.most("cached input", r.Tokens.CachedShare, l.Cached, "1", "the server answered from a prefix cache that the workload does not want: salt the prompts of each run")
+	}
+	return v
+}
+
+// schedule checks that the schedule itself was the asked one. A random
+// schedule of n arrivals is off by 1/sqrt(n) in one case of three; four times
+// that is one in 16,000.
+func (v *Verdict) schedule(asked float64, r *Result) {
+	if asked == 0 {
+		return
+	}
+	limit := 0.01 + 4/math.Sqrt(float64(max(r.Counts.Due, 1)))
+	off := r.Rates.Offered
+	if x, ok := off.Get(); ok {
+		off = Some(math.Abs(x/asked - 1))
+	}
+	v.most("scheduled / asked rate - 1", off, limit, "1", "the schedule did not offer the rate that was asked for")
+}

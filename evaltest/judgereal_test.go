@@ -27,7 +27,7 @@ import (
 // root records them again.
 const (
 	sampleRows      = "../testdata/gsm8k_sample.jsonl.gz"
-	sampleAnswers   = "../testdata/gsm8k_sample.cassette.jsonl.gz"
+	sampleAnswers   = "testdata/small_answers.cassette.jsonl.gz"
 	judgedUnparsed  = "testdata/small_judge.cassette.jsonl.gz"
 	judgedLabelled  = "testdata/small_judge_labels.cassette.jsonl.gz"
 	smallModel      = "smollm2-135m-instruct"
@@ -47,7 +47,7 @@ func TestSmallJudge(t *testing.T) {
 	t.Setenv("EVALTEST_CASSETTE", "")
 	ds, err := gsm8k.Load(sampleRows)
 	require.NoError(t, err)
-	answers := recordedAnswers(t, ds)
+	answers := recordedAnswers(t, ds, mode)
 	model := openai.Config{Model: smallModel, BaseURL: smallModelURL}.New()
 	// Without a cap it goes round in circles, and with a higher one it still does.
 	options := []judge.Option{judge.Temperature(0), judge.MaxOutputTokens(96), judge.Reasks(0)}
@@ -93,9 +93,9 @@ func said(answers map[string]llm.Response) evaltest.Strategy {
 	})
 }
 
-// recordedAnswers are the small model's to the sample, from the project's own
-// cassette.
-func recordedAnswers(t *testing.T, ds *dataset.Dataset) map[string]llm.Response {
+// recordedAnswers are the small model's to the sample: each its first and only
+// one, at temperature 0.
+func recordedAnswers(t *testing.T, ds *dataset.Dataset, mode cassette.Mode) map[string]llm.Response {
 	t.Helper()
 	answers := map[string]llm.Response{}
 	t.Run("answers", func(t *testing.T) {
@@ -106,7 +106,7 @@ func recordedAnswers(t *testing.T, ds *dataset.Dataset) map[string]llm.Response 
 			return req
 		}
 		rep := evaltest.Run(t, ds, evaltest.Ask(model, prompt), evaltest.Grader(grade.Numeric()), evaltest.Attempts(1),
-			evaltest.Cassette(sampleAnswers, cassette.Replay), evaltest.MinAccuracy(0), evaltest.Dir(t.TempDir()))
+			evaltest.Cassette(sampleAnswers, mode), evaltest.MinAccuracy(0), evaltest.Dir(t.TempDir()))
 		for rec, err := range rep.Records() {
 			require.NoError(t, err)
 			require.NotEqual(t, result.Errored, rec.Outcome)

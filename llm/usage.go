@@ -57,3 +57,18 @@ func (t *UsageTotal) Merge(v UsageTotal) {
 	t.Calls += v.Calls
 	t.Unknown += v.Unknown
 }
+
+// Since is what t counts beyond was, an earlier state of it: Merge undone. It is
+// Known if one of the calls since then reported its usage.
+func (t UsageTotal) Since(was UsageTotal) UsageTotal {
+	t.Input -= was.Input
+	t.CachedInput -= was.CachedInput
+	t.Output -= was.Output
+	t.Reasoning -= was.Reasoning
+	t.CacheWrite -= was.CacheWrite
+	t.CacheWriteHour -= was.CacheWriteHour
+	t.Calls -= was.Calls
+	t.Unknown -= was.Unknown
+	t.Known = t.Calls > t.Unknown
+	return t
+}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/llm"
 )
@@ -22,6 +24,34 @@ func TestUsageTotal(t *testing.T) {
 	sum.Merge(total)
 	sum.Merge(total)
 	assert.Equal(t, llm.UsageTotal{Usage: llm.Usage{Input: 22, CachedInput: 10, Output: 44, Reasoning: 6, Known: true, CacheWrite: 8, CacheWriteHour: 4}, Calls: 6, Unknown: 2}, sum)
+}
+
+// TestUsageTotalSince: each field that Merge adds up is one that Since takes
+// back, a field to come too.
+func TestUsageTotalSince(t *testing.T) {
+	var was, more llm.UsageTotal
+	visible := reflect.VisibleFields(reflect.TypeFor[llm.UsageTotal]())
+	for i, f := range visible {
+		switch f.Type.Kind() {
+		case reflect.Int, reflect.Int64:
+			reflect.ValueOf(&was).Elem().FieldByIndex(f.Index).SetInt(int64(1 + i))
+			reflect.ValueOf(&more).Elem().FieldByIndex(f.Index).SetInt(int64(100 * (len(visible) - i))) // more calls than unknown ones
+		case reflect.Bool, reflect.Struct: // Known, and what is embedded
+		default:
+			require.Fail(t, "what is to be done with this type?", "%s %v", f.Name, f.Type)
+		}
+	}
+	more.Known = true
+	for _, known := range []bool{false, true} {
+		was.Known = known
+		total := was
+		total.Merge(more)
+		assert.Equal(t, more, total.Since(was))
+		assert.Equal(t, llm.UsageTotal{}, total.Since(total), "nothing since is nothing known")
+	}
+	total := was
+	total.Count(llm.Usage{})
+	assert.Equal(t, llm.UsageTotal{Calls: 1, Unknown: 1}, total.Since(was), "an unknown call makes nothing known")
 }
 
 func TestKindOf(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 // costSum adds up what answers cost. Decimals are exact: a float sum of many
 // small prices drifts.
 type costSum struct {
-	billed, recorded sum
+	billed, recorded runningSum
 	models           map[string]bool
 }
 
@@ -22,18 +22,18 @@ func (c *costSum) total() Cost {
 	return Cost{Billed: c.billed.total(), Recorded: c.recorded.total(), Models: slices.Sorted(maps.Keys(c.models))}
 }
 
-// A sum is a Sum under way. Most costs are added as integers: decimals take ten
+// A runningSum is a Sum under way. Most costs are added as integers: decimals take ten
 // times as long, while all workers wait.
-type sum struct {
+type runningSum struct {
 	Sum
 	picos int64 // in units of 1e-12 USD, of USD yet to be added
 }
 
-func (s *sum) add(d decimal.Decimal) { s.USD = s.USD.Add(d) }
+func (s *runningSum) add(d decimal.Decimal) { s.USD = s.USD.Add(d) }
 
 // tryAdd adds a cost of at most six digits before the point and twelve behind
 // it, as almost all are, and reports whether it did.
-func (s *sum) tryAdd(usd string) bool {
+func (s *runningSum) tryAdd(usd string) bool {
 	n, ok := parsePicos(usd)
 	if !ok {
 		return false
@@ -44,14 +44,14 @@ func (s *sum) tryAdd(usd string) bool {
 	return true
 }
 
-func (s *sum) flush() {
+func (s *runningSum) flush() {
 	if s.picos != 0 {
 		s.add(decimal.New(s.picos, -picoDigits))
 		s.picos = 0
 	}
 }
 
-func (s *sum) total() Sum {
+func (s *runningSum) total() Sum {
 	s.flush()
 	return s.Sum
 }
@@ -82,22 +82,22 @@ func parsePicos(s string) (n int64, ok bool) {
 const maxUnpricedModels = 5
 
 func (c *costSum) add(usd, atLeast, model string, replayed bool) {
-	sum := &c.billed
+	to := &c.billed
 	if replayed {
-		sum = &c.recorded
+		to = &c.recorded
 	}
-	if sum.tryAdd(usd) {
-		sum.Priced++
+	if to.tryAdd(usd) {
+		to.Priced++
 		return
 	}
 	if d, ok := parseUSD(usd); ok {
-		sum.Priced++
-		sum.add(d)
+		to.Priced++
+		to.add(d)
 		return
 	}
-	sum.Unpriced++
+	to.Unpriced++
 	if d, ok := parseUSD(atLeast); ok {
-		sum.add(d)
+		to.add(d)
 	}
 	if model == "" || len(c.models) >= maxUnpricedModels {
 		return

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -153,7 +152,7 @@ func (a *answer) event(ev wire.Event, at time.Duration) error {
 
 func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	if !json.Valid(data) {
-		return notJSON(data, whole)
+		return client.NotJSON(data, whole)
 	}
 	var r reply
 	r.read(data)
@@ -177,34 +176,7 @@ func (a *answer) add(data []byte, at time.Duration, whole bool) error {
 	if generated {
 		a.chunks = append(a.chunks, max(at, 1))
 	}
-	return noAnswer(err)
-}
-
-// notJSON is the error of a body or an event that is not JSON.
-func notJSON(data []byte, whole bool) error {
-	if whole {
-		return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
-	}
-	var v json.RawMessage
-	if err := json.Unmarshal(data, &v); err != nil && strings.HasPrefix(err.Error(), "unexpected end") {
-		return io.ErrUnexpectedEOF
-	}
-	return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
-}
-
-// noAnswer is the error of candidates that are none as the client returns it.
-func noAnswer(err error) error {
-	if err == nil {
-		return nil
-	}
-	var odd *client.Odd
-	switch {
-	case errors.As(err, &odd):
-		return odd.NoAnswer()
-	case errors.Is(err, jsonlist.ErrTooLong):
-		return &client.NoAnswer{Why: "the answer has " + err.Error()}
-	}
-	return err
+	return client.Unread(err)
 }
 
 // isErrorBody reports whether data is an error object, or an array that begins

@@ -1,6 +1,7 @@
 package llmtest
 
 import (
+	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
 
@@ -31,15 +32,20 @@ type Pupil struct {
 	// Question finds the question in a prompt, which is the last message's
 	// text. Nil takes the whole text.
 	Question func(prompt string) string
-	// Wrong, Vague and Mumbled are how likely each of these fates is, 0 to 1 in
-	// all; the rest is right.
+	// Wrong, Vague and Mumbled are how likely each of these fates is; the rest is
+	// right. Fate and Reply panic if one is negative or no number, or all are more
+	// than 1.
 	Wrong, Vague, Mumbled float64
 	// Thinks reports whether a call asks for thoughts; nil means none does. Such
 	// an answer has Reasoning.
 	Thinks func(Chat) bool
 	// Cached is how many tokens of each prompt are told as read from a cache: as
 	// many in each run, unlike with [PrefixCache], where that depends on the
-	// order in which calls come. 0 leaves the counting to the server.
+	// order in which calls come. 0 leaves the counting to the server. Else the
+	// answer says what it took ([Reply].Tokens), as [WordUsage] counts: the
+	// server's Tokens, if set, counts for its limits and where it cuts, and no
+	// longer what is billed; its Cache is not asked, and an answer that CapOutput
+	// cuts is billed whole.
 	Cached int
 	// First is the time until an answer's first token, drawn for each question
 	// once: however often and whoever asks, it takes as long, so that two ways
@@ -59,6 +65,7 @@ func (p *Pupil) draws(question string) *rand.Rand {
 
 // Fate is what becomes of a question.
 func (p *Pupil) Fate(question string) Fate {
+	p.check()
 	draw := p.draws(question).Float64()
 	for _, f := range []struct {
 		fate  Fate
@@ -69,6 +76,24 @@ func (p *Pupil) Fate(question string) Fate {
 		}
 	}
 	return FateRight
+}
+
+// maxShares is what the shares may add up to: 1, but for the rounding of their
+// sum.
+const maxShares = 1 + 1e-9
+
+func (p *Pupil) check() {
+	for _, s := range []struct {
+		name  string
+		share float64
+	}{{"Wrong", p.Wrong}, {"Vague", p.Vague}, {"Mumbled", p.Mumbled}} {
+		if !(s.share >= 0) { // NaN too
+			panic(fmt.Sprintf("llmtest: Pupil.%s is %v, want a share of 0 to 1", s.name, s.share))
+		}
+	}
+	if all := p.Wrong + p.Vague + p.Mumbled; all > maxShares {
+		panic(fmt.Sprintf("llmtest: a Pupil's Wrong, Vague and Mumbled are %v, %v and %v, which is %v in all, want at most 1", p.Wrong, p.Vague, p.Mumbled, all))
+	}
 }
 
 // Reply answers a call. A question that is not known gets a 400 that says so.
@@ -111,13 +136,13 @@ func (p *Pupil) Reply(c Chat) Reply {
 	return r
 }
 
-// bill counts as a server does by default, with Cached.
+// bill is what the call took, Cached of it from a cache.
 func (p *Pupil) bill(c Chat, r Reply) *llm.Usage {
-	u := &llm.Usage{Reasoning: int64(CountWords(r.Reasoning)), Known: true}
-	u.Output = u.Reasoning + int64(CountWords(r.Text))
+	var req llm.Request
 	for _, m := range c.Messages {
-		u.Input += int64(CountWords(m.Content))
+		req.Messages = append(req.Messages, llm.Message{Content: m.Content})
 	}
+	u := WordUsage(0, req, llm.Response{Reasoning: r.Reasoning, Text: r.Text})
 	u.CachedInput = min(u.Input, int64(p.Cached))
-	return u
+	return &u
 }

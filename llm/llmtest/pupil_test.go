@@ -83,3 +83,69 @@ func TestPupilReply(t *testing.T) {
 		})
 	}
 }
+
+// TestPupilMisuse: shares that are none are refused, with their value.
+func TestPupilMisuse(t *testing.T) {
+	for _, row := range []struct {
+		name, reason string
+		pupil        llmtest.Pupil
+		fails        string
+	}{
+		{"all wrong", "1 is a share", llmtest.Pupil{Wrong: 1}, ""},
+		{"rounded", "1 in all, but for the float's last digit", llmtest.Pupil{Wrong: 0.8, Vague: 0.1, Mumbled: 0.1 + 1e-12}, ""},
+		{"not a number", "every comparison with it is false", llmtest.Pupil{Wrong: math.NaN()}, "Pupil.Wrong is NaN"},
+		{"negative", "it would be given to the next fate", llmtest.Pupil{Wrong: 0.5, Vague: -0.25}, "Pupil.Vague is -0.25"},
+		{"percent", "a share is none", llmtest.Pupil{Mumbled: 12}, "are 0, 0 and 12, which is 12 in all"},
+		{"too many", "the last fate would be rarer than it says", llmtest.Pupil{Wrong: 0.5, Vague: 0.5, Mumbled: 0.25}, "0.5, 0.5 and 0.25, which is 1.25 in all"},
+		{"infinite", "no share", llmtest.Pupil{Vague: math.Inf(1)}, "+Inf"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			row.pupil.Answers = map[string]string{"2+3": "5"}
+			for name, ask := range map[string]func(){
+				"Fate":  func() { row.pupil.Fate("2+3") },
+				"Reply": func() { row.pupil.Reply(llmtest.Chat{Messages: []llmtest.ChatMessage{{Content: "2+3"}}}) },
+			} {
+				if row.fails == "" {
+					assert.NotPanics(t, ask, "%s: %s", name, row.reason)
+					continue
+				}
+				func() {
+					defer func() { assert.Contains(t, recover(), row.fails, "%s: %s", name, row.reason) }()
+					ask()
+				}()
+			}
+		})
+	}
+}
+
+// TestPupilCached: what a Pupil says of its tokens is what the server would have
+// counted, but for those from the cache, and is billed whatever the server's own
+// Tokens and CapOutput are.
+func TestPupilCached(t *testing.T) {
+	ask := func(cached int, s *llmtest.Server, most int64) llm.Usage {
+		p := &llmtest.Pupil{Answers: map[string]string{"what is 2+3": "5"}, Cached: cached, Thinks: func(llmtest.Chat) bool { return true }}
+		s.Reply = p.Reply
+		m := openai.Config{Model: "m", BaseURL: "http://127.0.0.1/v1", HTTPClient: s.Client()}.New()
+		req := llm.Prompt("what is 2+3")
+		if most > 0 {
+			req.MaxOutputTokens = &most
+		}
+		resp, err := m.Generate(t.Context(), req)
+		require.NoError(t, err)
+		assert.Equal(t, s.Counts().Billed, resp.Usage)
+		return resp.Usage
+	}
+	counted := ask(0, &llmtest.Server{}, 0)
+	require.Positive(t, counted.Reasoning)
+	want := counted
+	want.CachedInput = 2
+	assert.Equal(t, want, ask(2, &llmtest.Server{}, 0))
+	want.CachedInput = counted.Input
+	assert.Equal(t, want, ask(1000, &llmtest.Server{}, 0), "no more than there is")
+
+	triple := func(s string) int { return 3 * llmtest.CountWords(s) }
+	assert.Equal(t, 3*counted.Output, ask(0, &llmtest.Server{Tokens: triple}, 0).Output)
+	assert.Equal(t, counted.Output, ask(1, &llmtest.Server{Tokens: triple}, 0).Output, "Tokens does not count what is said")
+	assert.EqualValues(t, 4, ask(0, &llmtest.Server{CapOutput: true}, 4).Output)
+	assert.Equal(t, counted.Output, ask(1, &llmtest.Server{CapOutput: true}, 4).Output, "what is cut is billed whole")
+}

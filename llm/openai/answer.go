@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/goevals/evals/llm"
 	"github.com/goevals/evals/llm/internal/client"
-	"github.com/goevals/evals/llm/internal/jsonlist"
 	"github.com/goevals/evals/llm/internal/jsonraw"
 	"github.com/goevals/evals/llm/wire"
 )
@@ -132,7 +130,7 @@ func (a *answer) chunk(data []byte) error {
 
 func (a *answer) add(data []byte, whole bool) error {
 	if !json.Valid(data) {
-		return notJSON(data, whole)
+		return client.NotJSON(data, whole)
 	}
 	var c completion
 	c.read(data)
@@ -155,39 +153,12 @@ func (a *answer) add(data []byte, whole bool) error {
 		a.model = c.Model
 	}
 	if err := a.addChoices(c.Choices, whole); err != nil {
-		return noAnswer(err)
+		return client.Unread(err)
 	}
 	if isError(c.Groq.Error) {
 		return &client.NoAnswer{Body: errorObject(c.Groq.Error), IsError: true, Server: true, Why: "the server stopped the stream"}
 	}
 	return nil
-}
-
-// notJSON is the error of a body or an event that is not JSON.
-func notJSON(data []byte, whole bool) error {
-	if whole {
-		return &client.NoAnswer{Body: data, Why: "the body is not JSON"}
-	}
-	var v json.RawMessage
-	if err := json.Unmarshal(data, &v); err != nil && strings.HasPrefix(err.Error(), "unexpected end") {
-		return io.ErrUnexpectedEOF
-	}
-	return &client.NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
-}
-
-// noAnswer is the error of choices that are none as the client returns it.
-func noAnswer(err error) error {
-	if err == nil {
-		return nil
-	}
-	var odd *client.Odd
-	switch {
-	case errors.As(err, &odd):
-		return odd.NoAnswer()
-	case errors.Is(err, jsonlist.ErrTooLong):
-		return &client.NoAnswer{Why: "the answer has " + err.Error()}
-	}
-	return err
 }
 
 // errorObject puts an error that stands elsewhere into the usual shape.

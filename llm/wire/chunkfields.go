@@ -46,25 +46,32 @@ type geminiCandidate struct {
 	Parts        []json.RawMessage
 }
 
+// textFields are where a choice's delta has what the model wrote, partFields
+// where Gemini's parts have it, and deltaFields where Anthropic's deltas do: a
+// signature_delta proves where thoughts came from; nobody generated it.
+var (
+	textFields  = jsonraw.Names(textList[:])
+	partFields  = jsonraw.Names(partList[:])
+	deltaFields = jsonraw.Names(deltaList[:])
+
+	// Arrays, whose length is known when anyFull is compiled.
+	textList  = [...]string{"content", "reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls", "function_call", "audio"}
+	partList  = [...]string{"text", "functionCall", "inlineData", "executableCode", "codeExecutionResult"}
+	deltaList = [...]string{"text", "thinking", "partial_json"}
+)
+
+// The names of each object stand before the function that reads it, in the
+// order and the lines of the places where the values go.
 var (
 	chunkNames = jsonraw.Names{
-		"id", "responseId", "model", "modelVersion", "type", "object", "choices", "candidates", "promptFeedback", "usage", "usageMetadata",
-		"x_groq", "response", "message", "delta", "stop_reason", "status", "incomplete_details", "error",
+		"id", "responseId", "model", "modelVersion", "type", "object",
+		"choices", "candidates", "promptFeedback", "usage", "usageMetadata",
+		"x_groq", "response", "message", "delta",
+		"stop_reason", "status", "incomplete_details", "error",
 	}
-	feedbackNames    = jsonraw.Names{"blockReason"}
-	incompleteNames  = jsonraw.Names{"reason"}
-	groqNames        = jsonraw.Names{"usage", "error"}
-	chunkChoiceNames = jsonraw.Names{"index", "finish_reason", "delta", "message", "text", "error"}
-	candidateNames   = jsonraw.Names{"index", "finishReason", "content"}
-	contentNames     = jsonraw.Names{"parts"}
-
-	// textFields are where a choice's delta has what the model wrote,
-	// partFields where Gemini's parts have it, and deltaFields where Anthropic's
-	// deltas do: a signature_delta proves where thoughts came from; nobody
-	// generated it.
-	textFields  = jsonraw.Names{"content", "reasoning_content", "reasoning", "reasoning_details", "refusal", "tool_calls", "function_call", "audio"}
-	partFields  = jsonraw.Names{"text", "functionCall", "inlineData", "executableCode", "codeExecutionResult"}
-	deltaFields = jsonraw.Names{"text", "thinking", "partial_json"}
+	feedbackNames   = jsonraw.Names{"blockReason"}
+	incompleteNames = jsonraw.Names{"reason"}
+	groqNames       = jsonraw.Names{"usage", "error"}
 )
 
 // read reads valid JSON; of what is no object nothing. odd says that a text or
@@ -72,8 +79,12 @@ var (
 // [jsonlist.ErrTooLong].
 func (c *chunk) read(data []byte) (odd bool, err error) {
 	var id, responseID, model, version, typ, object, choices, candidates, feedback, groq, incomplete json.RawMessage
-	chunkNames.Read(data, &id, &responseID, &model, &version, &typ, &object, &choices, &candidates, &feedback, &c.Usage, &c.UsageMetadata,
-		&groq, &c.Response, &c.Message, &c.Delta, &c.StopReason, &c.Status, &incomplete, &c.Error)
+	chunkNames.Read(data,
+		&id, &responseID, &model, &version, &typ, &object,
+		&choices, &candidates, &feedback, &c.Usage, &c.UsageMetadata,
+		&groq, &c.Response, &c.Message, &c.Delta,
+		&c.StopReason, &c.Status, &incomplete, &c.Error,
+	)
 	var reason, blocked json.RawMessage
 	feedbackNames.Read(feedback, &blocked)
 	incompleteNames.Read(incomplete, &reason)
@@ -113,12 +124,19 @@ func readList[T any](raw json.RawMessage, read func(json.RawMessage) (T, error))
 	return out, nil
 }
 
+var choiceNames = jsonraw.Names{"index", "finish_reason", "delta", "message", "text", "error"}
+
 func readChoice(raw json.RawMessage) (c chunkChoice, err error) {
 	var index, text json.RawMessage
-	chunkChoiceNames.Read(raw, &index, &c.FinishReason, &c.Delta, &c.Message, &text, &c.Error)
+	choiceNames.Read(raw, &index, &c.FinishReason, &c.Delta, &c.Message, &text, &c.Error)
 	c.Index, c.Text = choiceIndex(index), reasonText(text)
 	return c, nil
 }
+
+var (
+	candidateNames = jsonraw.Names{"index", "finishReason", "content"}
+	contentNames   = jsonraw.Names{"parts"}
+)
 
 func readCandidate(raw json.RawMessage) (c geminiCandidate, err error) {
 	var index, finish, content, parts json.RawMessage
@@ -164,7 +182,8 @@ func (c *chunk) generated() bool {
 
 // anyFull reports whether one of these fields of the object raw is not empty.
 func anyFull(names jsonraw.Names, raw json.RawMessage) bool {
-	var fields [8]json.RawMessage
-	names.ReadExact(raw, fields[:])
-	return slices.ContainsFunc(fields[:], isFull)
+	var places [max(len(textList), len(partList), len(deltaList))]json.RawMessage // none is allocated
+	fields := places[:len(names)]
+	names.ReadExact(raw, fields)
+	return slices.ContainsFunc(fields, isFull)
 }

@@ -53,7 +53,7 @@ func (c *usageCounts) merge(raw json.RawMessage) {
 		c.note("usage", raw)
 		return
 	}
-	var places [32]json.RawMessage // of usageNames
+	var places [1 + len(usageFields) + len(usageObjects)]json.RawMessage // of usageNames
 	usageNames.ReadExact(value, places[:])
 	costs, fields, details := places[0], places[1:1+len(usageFields)], places[1+len(usageFields):]
 	if len(costs) > 0 {
@@ -63,47 +63,62 @@ func (c *usageCounts) merge(raw json.RawMessage) {
 		c.read(name, fields[i])
 	}
 	for i, d := range usageDetails {
-		var inner [4]json.RawMessage
-		d.fields.ReadExact(details[i], inner[:])
+		var most [max(len(cacheFields), len(reasoningFields), len(hourFields))]json.RawMessage
+		inner := most[:len(d.fields)]
+		d.fields.ReadExact(details[i], inner)
 		for j, name := range d.names {
 			c.read(name, inner[j])
 		}
 	}
 }
 
-// usageNames are what merge reads of an object: cost, usageFields, and the
-// objects of usageDetails.
-var usageNames = func() jsonraw.Names {
-	names := append(jsonraw.Names{"cost"}, usageFields...)
-	for i := range usageDetails {
-		d := &usageDetails[i]
-		names = append(names, d.object)
-		for _, f := range d.fields {
-			d.names = append(d.names, d.object+"."+f)
-		}
-	}
-	return names
-}()
-
-var usageFields = jsonraw.Names{
+var usageFields = [...]string{
 	"prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens", "cached_tokens", "reasoning_tokens",
 	"input_tokens", "output_tokens", "cached_input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens",
 	"inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens",
 	"promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount", "toolUsePromptTokenCount",
 }
 
-// usageDetails are the objects inside a usage object; names are those of their
-// fields behind the object's and a dot.
-var usageDetails = []struct {
-	object string
+// usageObjects are the objects inside a usage object, with one of the lists of
+// fields before them.
+var (
+	cacheFields     = [...]string{"cached_tokens", "cache_write_tokens"}
+	reasoningFields = [...]string{"reasoning_tokens"}
+	hourFields      = [...]string{"ephemeral_1h_input_tokens"}
+
+	usageObjects = [...]struct {
+		name   string
+		fields jsonraw.Names
+	}{
+		{"prompt_tokens_details", cacheFields[:]},
+		{"completion_tokens_details", reasoningFields[:]},
+		{"input_tokens_details", cacheFields[:]},
+		{"output_tokens_details", reasoningFields[:]},
+		{"cache_creation", hourFields[:]},
+	}
+)
+
+// A usageDetail is one of usageObjects; names are its fields behind the object's
+// name and a dot, as counts are kept.
+type usageDetail struct {
 	fields jsonraw.Names
 	names  []string
-}{
-	{object: "prompt_tokens_details", fields: jsonraw.Names{"cached_tokens", "cache_write_tokens"}},
-	{object: "completion_tokens_details", fields: jsonraw.Names{"reasoning_tokens"}},
-	{object: "input_tokens_details", fields: jsonraw.Names{"cached_tokens", "cache_write_tokens"}},
-	{object: "output_tokens_details", fields: jsonraw.Names{"reasoning_tokens"}},
-	{object: "cache_creation", fields: jsonraw.Names{"ephemeral_1h_input_tokens"}},
+}
+
+// usageNames are what merge reads of an object: cost, usageFields, and
+// usageObjects, which usageDetails are in the same order.
+var usageNames, usageDetails = nameUsage()
+
+func nameUsage() (names jsonraw.Names, details []usageDetail) {
+	names = append(jsonraw.Names{"cost"}, usageFields[:]...)
+	for _, o := range usageObjects {
+		d := usageDetail{fields: o.fields}
+		for _, f := range o.fields {
+			d.names = append(d.names, o.name+"."+f)
+		}
+		names, details = append(names, o.name), append(details, d)
+	}
+	return names, details
 }
 
 func (c *usageCounts) read(name string, raw json.RawMessage) {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goevals/evals/llm"
+	"github.com/goevals/evals/llm/internal/jsonlist"
 	"github.com/goevals/evals/llm/wire"
 )
 
@@ -53,6 +54,37 @@ type NoAnswer struct {
 }
 
 func (e *NoAnswer) Error() string { return e.Why }
+
+// NotJSON is the error of a whole body or, if whole is not set, an event that
+// json.Valid refuses: a [*NoAnswer], or io.ErrUnexpectedEOF of an event that was
+// cut.
+func NotJSON(data []byte, whole bool) error {
+	if whole {
+		return &NoAnswer{Body: data, Why: "the body is not JSON"}
+	}
+	var v json.RawMessage
+	if err := json.Unmarshal(data, &v); err != nil && strings.HasPrefix(err.Error(), "unexpected end") {
+		return io.ErrUnexpectedEOF
+	}
+	return &NoAnswer{Body: data, IsError: true, Why: "an event of the stream is not JSON"}
+}
+
+// Unread is the error of reading choices or candidates, as a client returns it:
+// a [*NoAnswer] of an [*Odd] and of a list that is too long, any other one
+// (nil) as it is.
+func Unread(err error) error {
+	if err == nil {
+		return nil
+	}
+	var odd *Odd
+	switch {
+	case errors.As(err, &odd):
+		return odd.NoAnswer()
+	case errors.Is(err, jsonlist.ErrTooLong):
+		return &NoAnswer{Why: "the answer has " + err.Error()}
+	}
+	return err
+}
 
 // Do makes the call. Where a stream of events was asked for and comes, whatever
 // it calls itself, events is set and resp.Body is the caller's to read and

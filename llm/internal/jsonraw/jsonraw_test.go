@@ -132,6 +132,45 @@ func TestNoCopy(t *testing.T) {
 	assert.Zero(t, n, "reading fields allocates nothing")
 }
 
+// TestUnequalLists: a name without a place, or a place without a name, is found
+// by the first reading, of whatever it is.
+func TestUnequalLists(t *testing.T) {
+	for _, row := range []struct {
+		name, reason string
+		names        jsonraw.Names
+		places       int
+		fails        string
+	}{
+		{"as many", "the rule", jsonraw.Names{"a", "b"}, 2, ""},
+		{"none", "reads nothing", nil, 0, ""},
+		{"a name more", "it has no place", jsonraw.Names{"a", "b"}, 1, `2 names and 1 places for their values, want as many: a, b`},
+		{"a place more", "one of those before it lacks a name, perhaps", jsonraw.Names{"a", "b"}, 3, `2 names and 3 places`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			for _, raw := range []string{`{"a":1}`, `null`} {
+				values := make([]json.RawMessage, row.places)
+				var into []*json.RawMessage
+				for i := range values {
+					into = append(into, &values[i])
+				}
+				for way, read := range map[string]func(){
+					"Read":      func() { row.names.Read([]byte(raw), into...) },
+					"ReadExact": func() { row.names.ReadExact([]byte(raw), values) },
+				} {
+					if row.fails == "" {
+						assert.NotPanics(t, read, "%s of %s: %s", way, raw, row.reason)
+						continue
+					}
+					func() {
+						defer func() { assert.Contains(t, recover(), row.fails, "%s of %s: %s", way, raw, row.reason) }()
+						read()
+					}()
+				}
+			}
+		})
+	}
+}
+
 func FuzzLikeEncodingJSON(f *testing.F) {
 	for _, c := range cases {
 		f.Add([]byte(c.in))

@@ -3,6 +3,7 @@ package jsonraw
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -13,9 +14,9 @@ type Names []string
 // leaves it alone if there is none, or raw is no object. It sees what
 // encoding/json sees that decodes raw into a struct of raw messages: a name in
 // other letters is the same one, and of one that stands there twice the last
-// value counts. It panics if into is shorter than the names.
+// value counts. It panics if there are not as many places as names.
 func (n Names) Read(raw []byte, into ...*json.RawMessage) {
-	_ = into[:len(n)]
+	n.check(len(into))
 	Fields(raw, func(name, value []byte) {
 		if i := n.index(name); i >= 0 {
 			*into[i] = value
@@ -24,14 +25,22 @@ func (n Names) Read(raw []byte, into ...*json.RawMessage) {
 }
 
 // ReadExact is Read of names in just these letters, as encoding/json reads into
-// a map.
+// a map. It too panics if there are not as many places as names.
 func (n Names) ReadExact(raw []byte, into []json.RawMessage) {
-	_ = into[:len(n)]
+	n.check(len(into))
 	Fields(raw, func(name, value []byte) {
 		if i := n.exact(name); i >= 0 {
 			into[i] = value
 		}
 	})
+}
+
+// check finds a list that one has changed without the other: a value would land
+// in its neighbour's place.
+func (n Names) check(places int) {
+	if places != len(n) {
+		panic(fmt.Sprintf("jsonraw: %d names and %d places for their values, want as many: %s", len(n), places, strings.Join(n, ", "))) // joined: Sprintf would have n allocated
+	}
 }
 
 func (n Names) exact(name []byte) int {

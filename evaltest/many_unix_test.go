@@ -26,6 +26,13 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
+// How many items the benchmarks of this file and of perf_unix_test.go have, and
+// how many of them are worked on at once.
+const (
+	manyItems   = 100_000
+	manyWorkers = 64
+)
+
 // What a run takes beside the answers is measured with items that are as long
 // as real ones and a strategy that has every answer at once: rows from a file,
 // groups, usage, a model with a price, reasoning in the text, one answer in ten
@@ -113,14 +120,10 @@ func BenchmarkManyItems(b *testing.B) {
 		b.Run(evaltest.BenchName("through", way.name), func(b *testing.B) {
 			sums := map[string]float64{}
 			for b.Loop() {
-				c := &child{dir: b.TempDir()}
-				c.cmd = command(c, way.scenario, "-test.run="+way.run, "-test.bench="+way.bench, "-test.benchtime=1x", "-test.timeout=10m")
-				out, err := c.cmd.CombinedOutput()
-				require.NoError(b, err, string(out))
-				for unit, v := range readBooks(b, out) {
+				took, _ := play(b, way.scenario, "-test.run="+way.run, "-test.bench="+way.bench, "-test.benchtime=1x")
+				for unit, v := range took {
 					sums[unit] += v
 				}
-				require.NoError(b, os.RemoveAll(c.dir))
 			}
 			for unit, v := range sums {
 				b.ReportMetric(v/float64(b.N)/manyItems, strings.TrimPrefix(unit, "wall-")+"/item")
@@ -128,6 +131,20 @@ func BenchmarkManyItems(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
+}
+
+// play plays a scenario in a process of its own. It returns what books printed
+// there, by unit, and the process's peak memory.
+func play(b *testing.B, scenario string, args ...string) (took map[string]float64, rss float64) {
+	b.Helper()
+	c := &child{dir: b.TempDir()}
+	c.cmd = command(c, scenario, append(args, "-test.timeout=10m")...)
+	out, err := c.cmd.CombinedOutput()
+	require.NoError(b, err, string(out))
+	usage, ok := c.cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	require.True(b, ok)
+	require.NoError(b, os.RemoveAll(c.dir)) // the journal is long
+	return readBooks(b, out), float64(usage.Maxrss)
 }
 
 var bookLine = regexp.MustCompile(`books:(?: \d+ \S+)+`)

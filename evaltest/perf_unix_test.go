@@ -4,19 +4,10 @@ package evaltest_test
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest"
@@ -24,78 +15,46 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
-const (
-	manyItems   = 100_000
-	manyWorkers = 64
-)
-
-// manyRows is a dataset whose records take about 0.6 KB each.
-func manyRows(t *testing.T) *dataset.Dataset {
-	t.Helper()
-	items := make([]dataset.Item, manyItems)
-	for i := range items {
-		items[i] = dataset.Item{ID: fmt.Sprintf("item-%06d", i), Input: strings.Repeat("why? ", 30), Target: "yes"}
-	}
-	ds, err := dataset.New("many", items)
-	require.NoError(t, err)
-	return ds
-}
-
 func init() {
 	scenarios["perf: run"] = func(t *testing.T) {
-		ds := manyRows(t)
+		ds := manyProblems(t)
 		same := grade.Func(func(_ context.Context, it dataset.Item, r llm.Response) (grade.Verdict, error) {
 			if r.Text == it.Target {
 				return grade.Verdict{Mark: grade.Correct, Score: 1, Answer: r.Text, How: "same text"}, nil
 			}
 			return grade.Verdict{Mark: grade.Incorrect, Reason: grade.ReasonWrong, How: "same text"}, nil
 		})
-		begun := time.Now()
-		evaltest.Run(t, ds, answers{}, evaltest.Grader(same), evaltest.Parallel(manyWorkers), evaltest.Offline())
-		fmt.Printf("took %d ns\n", time.Since(begun))
+		books(t, func() {
+			evaltest.Run(t, ds, answers{}, evaltest.Grader(same), evaltest.Parallel(manyWorkers), evaltest.Offline())
+		})
 	}
 	scenarios["perf: bare"] = func(t *testing.T) {
-		ds := manyRows(t)
-		begun := time.Now()
-		var next atomic.Int64
-		var wait sync.WaitGroup
-		for range manyWorkers {
-			wait.Go(func() {
-				for {
-					i := int(next.Add(1)) - 1
-					if i >= ds.Len() {
-						return
-					}
-					it := ds.At(i)
-					t.Run(it.ID, func(t *testing.T) {
-						if it.Target == "" {
-							t.Error("no target")
-						}
-					})
-				}
-			})
-		}
-		wait.Wait()
-		fmt.Printf("took %d ns\n", time.Since(begun))
+		ds := manyProblems(t)
+		books(t, func() { bareRun(t, ds) })
 	}
 }
 
-// measure plays a scenario and returns its own time and the process's peak
-// memory.
-func measure(b *testing.B, scenario string) (ns, rss float64) {
-	b.Helper()
-	c := &child{dir: b.TempDir()}
-	c.cmd = command(c, scenario, "-test.timeout=10m")
-	out, err := c.cmd.Output()
-	require.NoError(b, err, string(out))
-	m := regexp.MustCompile(`took (\d+) ns`).FindSubmatch(out)
-	require.NotNil(b, m, string(out))
-	ns, err = strconv.ParseFloat(string(m[1]), 64)
-	require.NoError(b, err)
-	usage, ok := c.cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	require.True(b, ok)
-	require.NoError(b, os.RemoveAll(c.dir))
-	return ns, float64(usage.Maxrss)
+// bareRun is a subtest an item, manyWorkers at once, and nothing else.
+func bareRun(t *testing.T, ds *dataset.Dataset) {
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range manyWorkers {
+		wait.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= ds.Len() {
+					return
+				}
+				it := ds.At(i)
+				t.Run(it.ID, func(t *testing.T) {
+					if it.Target == "" {
+						t.Error("no target")
+					}
+				})
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // BenchmarkRun compares Run over 100,000 items that do nothing, each recorded
@@ -105,9 +64,10 @@ func measure(b *testing.B, scenario string) (ns, rss float64) {
 func BenchmarkRun(b *testing.B) {
 	var times, sizes, perItem []float64
 	for b.Loop() {
-		bareNS, bareRSS := measure(b, "perf: bare")
-		ns, rss := measure(b, "perf: run")
-		times = append(times, ns/bareNS)
+		bare, bareRSS := play(b, "perf: bare")
+		took, rss := play(b, "perf: run")
+		ns := took["wall-ns"]
+		times = append(times, ns/bare["wall-ns"])
 		sizes = append(sizes, rss/bareRSS)
 		perItem = append(perItem, ns/manyItems)
 	}

@@ -118,8 +118,9 @@ func full(t *testing.T) (b *bakeoff.Board, root string) {
 	require.NoError(t, err)
 	b.SetDataset(ds)
 	b.AddOverhead(14_000)
-	list := []result.Record{judged("a"), answer("b", result.Incorrect, grade.Incorrect)}
 	for pass := range 2 {
+		list := []result.Record{judged("a"), answer("b", result.Incorrect, grade.Incorrect)}
+		list[0].Response.Text = fmt.Sprintf("<b>#### 5</b> in pass %d", pass)
 		race := &bakeoff.Race{Workers: 3, Items: 10, Journal: journal, Passes: [][]bakeoff.Lap{
 			{lap("ours", time.Second), lap("sequential", 3*time.Second), lap("chunked", 2*time.Second), lap("pool", time.Second)},
 		}}
@@ -193,6 +194,7 @@ func TestBoardValues(t *testing.T) {
 		{"judge", "as the provider reported it", sum, "bakeoff.0.judge.model_id", "court-2"},
 		{"judge wall", "1 s failed and 2 s answered; what was never sent took none, and the verdict's call counts once", sum, "bakeoff.0.judge.wall_s", 3.0},
 		{"second pass", "a row of its own", sum, "bakeoff.1.pass", 1.0},
+		{"sample", "of the first pass", sum, "samples.0.providers.some/body.raw", "<b>#### 5</b> in pass 0"},
 		{"overhead", "of our own", rate, "overhead_ns_per_item", 14_000.0},
 		{"rate", "20 items in 4 s", rate, "rows.0.chunked_gather.items_per_s", 5.0},
 	} {
@@ -213,7 +215,7 @@ func TestBoardResults(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, paths, 2, "one a pass")
 	assert.True(t, strings.HasSuffix(paths[0], "_results.1.jsonl.gz"))
-	for _, path := range paths {
+	for i, path := range paths {
 		f, err := os.Open(path)
 		require.NoError(t, err)
 		defer f.Close()
@@ -226,7 +228,7 @@ func TestBoardResults(t *testing.T) {
 		for field := range strings.FieldsSeq("item_id success answer gold thinking model error raw usage latency_s verdict attempts outcome input") {
 			assert.Contains(t, lines[0], `"`+field+`":`)
 		}
-		assert.Contains(t, lines[0], "<b>", "text is as it was")
+		assert.Contains(t, lines[0], fmt.Sprintf("<b>#### 5</b> in pass %d", 1-i), "text is as it was")
 	}
 }
 

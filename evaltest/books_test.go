@@ -4,9 +4,11 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,19 +28,34 @@ import (
 	"github.com/goevals/evals/llm/price"
 )
 
-// split is the test split of GSM8K where it is at hand, else our sample.
-func split(t *testing.T) *dataset.Dataset {
+// sampleSplit is the part of GSM8K that lies in this repository.
+func sampleSplit(t *testing.T) *dataset.Dataset {
 	t.Helper()
-	path := filepath.Join("..", "..", "shared", "data", "gsm8k_test.jsonl.gz")
-	if dir := os.Getenv("EVALTEST_SHARED"); dir != "" {
-		path = filepath.Join(dir, "data", "gsm8k_test.jsonl.gz")
-	}
-	if _, err := os.Stat(path); err != nil {
-		path = filepath.Join("..", "testdata", "gsm8k_sample.jsonl.gz")
-	}
-	ds, err := gsm8k.Load(path)
+	ds, err := gsm8k.Load(filepath.Join("..", "testdata", "gsm8k_sample.jsonl.gz"))
 	require.NoError(t, err)
-	t.Logf("%d problems of %s", ds.Len(), ds.Name())
+	return ds
+}
+
+// fullSplit is the whole test split, which is not ours to commit.
+func fullSplit(t *testing.T) *dataset.Dataset {
+	t.Helper()
+	ds, err := gsm8k.Load(sharedFile(t, "data/gsm8k_test.jsonl.gz"))
+	require.NoError(t, err)
+	require.Equal(t, splitSize, ds.Len(), "it is the whole split or it is none")
+	return ds
+}
+
+const splitSize = 1319 // problems of the test split
+
+// generated are as many sums as the split has problems.
+func generated(t *testing.T) *dataset.Dataset {
+	t.Helper()
+	items := make([]dataset.Item, splitSize)
+	for i := range items {
+		items[i] = dataset.Item{ID: fmt.Sprintf("sum-%d", i), Input: fmt.Sprintf("What is %d + %d?", i, 3*i+1), Target: strconv.Itoa(4*i + 1)}
+	}
+	ds, err := dataset.New("sums", items)
+	require.NoError(t, err)
 	return ds
 }
 
@@ -51,11 +68,26 @@ func fated(ds *dataset.Dataset, p *llmtest.Pupil) map[llmtest.Fate]int {
 	return n
 }
 
-// TestBakeoffBooks: a fake of known accuracy and known bills answers the whole
-// split; the bake-off says of it what its own books say, to the last token and
-// to the last digit of the last dollar.
+// TestBakeoffBooks: a fake of known accuracy and known bills answers a whole
+// dataset; the bake-off says of it what its own books say, to the last token and
+// to the last digit of the last dollar. That it is GSM8K's test split is said by
+// the subtest's name: without the data that one is skipped, never made smaller.
 func TestBakeoffBooks(t *testing.T) {
-	ds := split(t)
+	for _, row := range []struct {
+		name, reason string
+		data         func(*testing.T) *dataset.Dataset
+	}{
+		{"full-split", "the claim is about this one", fullSplit},
+		{"sample", "real problems, always at hand", sampleSplit},
+		{"generated", "as many as the split has, always at hand", generated},
+	} {
+		t.Run(row.name, func(t *testing.T) { checkBooks(t, row.data(t)) })
+	}
+}
+
+// checkBooks lets pupils of several kinds answer a dataset.
+func checkBooks(t *testing.T, ds *dataset.Dataset) {
+	t.Helper()
 	for _, row := range []struct {
 		name, reason string
 		pupil        llmtest.Pupil

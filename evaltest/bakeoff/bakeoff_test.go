@@ -1,11 +1,8 @@
 package bakeoff_test
 
 import (
-	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -16,7 +13,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goevals/evals/dataset"
 	"github.com/goevals/evals/evaltest/bakeoff"
 	"github.com/goevals/evals/evaltest/report"
 	"github.com/goevals/evals/evaltest/result"
@@ -115,110 +111,6 @@ func TestRow(t *testing.T) {
 	broken := errors.New("line 3")
 	_, err = bakeoff.NewRow(somebody, statsOf(list...), func(yield func(result.Record, error) bool) { yield(result.Record{}, broken) })
 	assert.ErrorIs(t, err, broken)
-}
-
-func read(t *testing.T, path string) map[string]any {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	m := map[string]any{}
-	require.NoError(t, json.Unmarshal(data, &m))
-	return m
-}
-
-// TestBoard: the files have at least the fields that the comparison that this
-// one follows has, and keep every pass.
-func TestBoard(t *testing.T) {
-	root := t.TempDir()
-	journal := filepath.Join(root, "benchmark", "j.jsonl.gz")
-	b := bakeoff.NewBoard(bakeoff.NewMethodology)
-	ds, err := dataset.New("sample", []dataset.Item{{ID: "a"}, {ID: "b"}})
-	require.NoError(t, err)
-	b.SetDataset(ds)
-	for range 2 {
-		race := &bakeoff.Race{Workers: 3, Items: 10, Journal: journal, Passes: [][]bakeoff.Lap{
-			{lap("ours", time.Second), lap("sequential", 3*time.Second), lap("chunked", 2*time.Second), lap("pool", time.Second)},
-		}}
-		require.NoError(t, b.AddRace(somebody, race))
-		require.NoError(t, b.AddThroughput(somebody, race))
-		assert.Len(t, race.Passes, 1, "the caller's race stays as it is")
-	}
-	b.AddOverhead(14_000)
-	list := []result.Record{answer("a", result.Correct, grade.Correct), answer("b", result.Incorrect, grade.Incorrect)}
-	for pass := range 2 {
-		row, err := b.AddRun(somebody, 3, statsOf(list...), journal, records(list...))
-		require.NoError(t, err)
-		assert.Equal(t, pass, row.Pass)
-	}
-
-	dir := b.Dir()
-	assert.Equal(t, filepath.Join(root, "bakeoff"), filepath.Dir(dir))
-	latest, err := os.ReadFile(filepath.Join(root, "bakeoff", "_latest"))
-	require.NoError(t, err)
-	assert.Equal(t, filepath.Base(dir)+"\n", string(latest))
-	sum := read(t, filepath.Join(dir, "summary.json"))
-	race := sum["wall_time_race"].([]any)
-	require.Len(t, race, 1)
-	for _, field := range strings.Fields("provider workers sequential_s gather_s ours_s speedup_seq_to_ours ok passes warmup items") {
-		assert.Contains(t, race[0], field)
-	}
-	assert.Len(t, race[0].(map[string]any)["passes"], 2)
-	runs := sum["bakeoff"].([]any)
-	require.Len(t, runs, 2)
-	for _, field := range strings.Fields(`provider model_id workers accuracy_pct wall_s input_tokens cached_tokens output_tokens
-		avg_output_tokens_per_item cost_usd billable_input_tokens cache_hit_rate_pct exact_correct judge_rescued unparsed errors attempts
-		retries escalations parse_failures error_counts accuracy_low_pct accuracy_high_pct p50_s p90_s p99_s unknown_usage_calls total_cost_usd`) {
-		assert.Contains(t, runs[0], field)
-	}
-	assert.Equal(t, "sample", sum["methodology"].(map[string]any)["dataset"].(map[string]any)["name"])
-	assert.Equal(t, map[string]any{"some/body": "m"}, sum["methodology"].(map[string]any)["models"])
-	assert.Len(t, sum["samples"], 2, "each item once, however many passes")
-
-	rate := read(t, filepath.Join(dir, "throughput.json"))
-	assert.InDelta(t, 14_000, rate["overhead_ns_per_item"], 0)
-	rows := rate["rows"].([]any)[0].(map[string]any)
-	for _, leg := range strings.Fields("chunked_gather semaphore_pool ours") {
-		for _, field := range strings.Fields("wall_s ok rate_limit_hits items_per_s") {
-			assert.Contains(t, rows[leg], field)
-		}
-	}
-	assert.InDelta(t, 10.0/2, rows["chunked_gather"].(map[string]any)["items_per_s"], 1e-9)
-
-	f, err := os.Open(resultsOf(t, dir))
-	require.NoError(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
-	data, err := io.ReadAll(z)
-	require.NoError(t, err)
-	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
-	require.Len(t, lines, 2)
-	for _, field := range strings.Fields("item_id success answer gold thinking model error raw usage latency_s verdict attempts outcome") {
-		assert.Contains(t, lines[0], `"`+field+`":`)
-	}
-	assert.Contains(t, lines[0], "<b>", "text is as it was")
-	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	require.NoError(t, err)
-	assert.Empty(t, left, "no temporary files")
-
-	other := bakeoff.NewBoard(func() bakeoff.Methodology { return bakeoff.Methodology{} }) // no maps
-	assert.ErrorIs(t, other.AddRace(somebody, &bakeoff.Race{}), bakeoff.ErrNoJournal)
-	row, err := other.AddRun(somebody, 3, statsOf(list...), "", records(list...))
-	assert.ErrorIs(t, err, bakeoff.ErrNoJournal)
-	assert.Equal(t, 2, row.Items, "the row is there all the same")
-	assert.Empty(t, other.Dir())
-	require.NoError(t, other.AddRace(somebody, &bakeoff.Race{Journal: journal}))
-	assert.NotEqual(t, dir, other.Dir(), "what is there stays")
-}
-
-// resultsOf is the results file of the first pass; there is one of the second.
-func resultsOf(t *testing.T, dir string) string {
-	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "some_body~*_results*.jsonl.gz"))
-	require.NoError(t, err)
-	require.Len(t, paths, 2, "one a pass")
-	assert.True(t, strings.HasSuffix(paths[0], "_results.1.jsonl.gz"))
-	return paths[1]
 }
 
 // TestResultsNames: no two contestants share a file, and none leaves the folder.

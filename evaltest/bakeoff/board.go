@@ -1,6 +1,7 @@
 package bakeoff
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -59,7 +60,8 @@ func (b *Board) begin() {
 	}
 	m := b.how()
 	b.how = nil
-	m.Models, m.WorkerCaps, m.Prices = grown(m.Models), grown(m.WorkerCaps), grown(m.Prices)
+	m.Models, m.WorkerCaps, m.Prices, m.Notes = grown(m.Models), grown(m.WorkerCaps), grown(m.Prices), slices.Clone(m.Notes)
+	m.Dataset.File = portable(m.Dataset.File)
 	d := b.summary.Methodology.Dataset
 	b.summary.Methodology, b.throughput.Methodology = m, m // the maps are shared
 	if d != (Data{}) {
@@ -109,7 +111,7 @@ var ErrNoJournal = errors.New("bakeoff: the benchmark kept no journal (it is Off
 func (b *Board) SetDataset(ds *dataset.Dataset) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	d := Data{Name: ds.Name(), Items: ds.Len(), SHA256: ds.SHA256()}
+	d := DataOf(ds)
 	b.summary.Methodology.Dataset, b.throughput.Methodology.Dataset = d, d
 }
 
@@ -121,7 +123,7 @@ func (b *Board) AddRace(c Contestant, r *Race) error {
 	b.summary.Config.RaceItems = r.Items
 	b.summary.Race = b.summary.Race[:0]
 	for _, race := range gather(b.raced, c, r) {
-		b.summary.Race = append(b.summary.Race, race.Row())
+		b.summary.Race = append(b.summary.Race, RaceEntry{RaceRow: race.Row(), ChunkSize: chunkSize(race)})
 	}
 	return b.write(c, r.Journal)
 }
@@ -134,7 +136,7 @@ func (b *Board) AddThroughput(c Contestant, r *Race) error {
 	b.throughput.Config.ThroughputItems = r.Items
 	b.throughput.Rows = b.throughput.Rows[:0]
 	for _, race := range gather(b.rated, c, r) {
-		b.throughput.Rows = append(b.throughput.Rows, race.Throughput())
+		b.throughput.Rows = append(b.throughput.Rows, ThroughputEntry{ThroughputRow: race.Throughput(), ChunkSize: chunkSize(race)})
 	}
 	return b.write(c, r.Journal)
 }
@@ -159,6 +161,9 @@ func (b *Board) AddRun(c Contestant, attempts int, s *report.Stats, journal stri
 	row, err := NewRow(c, s, records)
 	if err != nil {
 		return Row{}, err
+	}
+	if row.Judge != nil {
+		row.Judge.Model = cmp.Or(row.Judge.Model, b.summary.Methodology.Judge)
 	}
 	for _, r := range b.summary.Bakeoff {
 		if r.Provider == c.Name {
@@ -196,6 +201,15 @@ func gather(races map[string]*Race, c Contestant, r *Race) []*Race {
 		all = append(all, races[name])
 	}
 	return all
+}
+
+// chunkSize is how many items a chunk of the chunked leg had: as many as the
+// race has workers. 0 if that leg did not run.
+func chunkSize(r *Race) int {
+	if len(r.Walls("chunked")) == 0 {
+		return 0
+	}
+	return r.Workers
 }
 
 // write writes both files, as far as there is something in them. b.mu is held.

@@ -7,8 +7,14 @@
 // Words: a contestant is a model with its settings; a leg is one way to work
 // through the items; a lap is one leg in one pass; a pass is all legs, once.
 //
-//  1. Race a contestant's strategy and keep each [Race]; [Race.Row] is what a
-//     file says of it, [Race.Throughput] the same with rates.
-//  2. Make a [Row] of a whole run with [NewRow].
-//  3. Write a [Summary] with [WriteJSON] and a run's answers with [WriteItems].
+//  1. Make a [Board] for all benchmarks of the process, with [NewBoard], and say
+//     with [Board.SetDataset] what they ask.
+//  2. Add what each comes to: a [Race] with [Board.AddRace] or
+//     [Board.AddThroughput], a whole run with [Board.AddRun]. The files are
+//     written each time; a benchmark without a journal has [ErrNoJournal].
+//  3. Read them in [Board.Dir]: a [Summary], a [Throughput], and a file of
+//     [Item] lines a pass of each contestant.
+//
+// For files of one's own, [Race.Row], [Race.Throughput] and [NewRow] make the
+// rows, [WriteJSON] and [WriteItems] write.
 package bakeoff

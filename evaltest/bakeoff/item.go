@@ -27,12 +27,12 @@ type Item struct {
 	Verdict *grade.Verdict `json:"verdict,omitempty"`
 	// Graded is the grader's verdict where Verdict is the judge's.
 	Graded  *grade.Verdict `json:"graded,omitempty"`
-	Usage   llm.UsageTotal `json:"usage"`
-	Cost    string         `json:"cost_usd,omitempty"` // exact; empty if unknown
-	Judge   llm.UsageTotal `json:"judge_usage,omitzero"`
-	JudgeAt string         `json:"judge_cost_usd,omitempty"`
+	Usage   llm.UsageTotal `json:"usage"`                    // of all attempts
+	Cost    string         `json:"cost_usd,omitempty"`       // of Usage, exact, in USD; empty if unknown
+	Judge   llm.UsageTotal `json:"judge_usage,omitzero"`     // what the judge spent
+	JudgeAt string         `json:"judge_cost_usd,omitempty"` // of Judge, as Cost
 	// Latency is the model's time for the last attempt, Duration the item's for
-	// all of them.
+	// all of them, both in seconds.
 	Latency  float64   `json:"latency_s"`
 	Duration float64   `json:"duration_s"`
 	Start    time.Time `json:"start,omitzero"`
@@ -42,13 +42,13 @@ type Item struct {
 
 // An Attempt is one logical try at an item.
 type Attempt struct {
-	Number  int            `json:"number"`
-	Calls   int            `json:"calls"`
-	Raw     string         `json:"raw,omitempty"` // of attempts before the last
-	Mark    grade.Mark     `json:"mark,omitempty"`
-	Seconds float64        `json:"duration_s"`
+	Number  int            `json:"number"`         // from 1
+	Calls   int            `json:"calls"`          // physical ones, repeated ones included
+	Raw     string         `json:"raw,omitempty"`  // of attempts before the last; the last one's is the Item's
+	Mark    grade.Mark     `json:"mark,omitempty"` // the grader's; empty if there was no answer to grade
+	Seconds float64        `json:"duration_s"`     // from its start to its end
 	Usage   llm.UsageTotal `json:"usage"`
-	Error   *result.Error  `json:"error,omitempty"`
+	Error   *result.Error  `json:"error,omitempty"` // why there is no answer; nil if there is
 }
 
 // ItemOf is the line of a record.
@@ -77,9 +77,11 @@ func ItemOf(c Contestant, r *result.Record) Item {
 
 // A Sample shows what every contestant answered to the same item.
 type Sample struct {
-	ID        string          `json:"item_id"`
-	Question  string          `json:"question"`
-	Gold      string          `json:"gold"`
+	ID       string `json:"item_id"`
+	Question string `json:"question"` // the item's input
+	Gold     string `json:"gold"`     // the item's target
+	// Providers are the answers by contestant. One that did not get to the item
+	// among its first few is not in it.
 	Providers map[string]Item `json:"providers"`
 }
 

@@ -17,3 +17,19 @@ func TestModelName(t *testing.T) {
 		})
 	}
 }
+
+func TestPortable(t *testing.T) {
+	for _, row := range []struct{ name, reason, path, want string }{
+		{"none", "made in memory", "", ""},
+		{"relative", "as given: it is the same everywhere", "testdata/a.jsonl.gz", "testdata/a.jsonl.gz"},
+		{"above", "as given", "../shared/a.jsonl", "../shared/a.jsonl"},
+		{"absolute", "folders of one machine", "/home/me/a.jsonl", "a.jsonl"},
+		{"drive", "on any system", `C:\Users\me\a.jsonl`, "a.jsonl"},
+		{"share", "a machine's name", `\\host\d\a.jsonl`, "a.jsonl"},
+		{"colon", "no drive", "ab:c.jsonl", "ab:c.jsonl"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, portable(row.path), row.reason)
+		})
+	}
+}

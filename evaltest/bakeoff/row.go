@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/shopspring/decimal"
 
@@ -29,36 +31,39 @@ type Contestant struct {
 
 // A Row is what a whole run of one contestant came to.
 type Row struct {
-	Provider string `json:"provider"`
-	Pass     int    `json:"pass"` // from 0, of this contestant
-	Model    string `json:"model_id"`
+	Provider string `json:"provider"` // the contestant's name
+	Pass     int    `json:"pass"`     // from 0, of this contestant
+	Model    string `json:"model_id"` // as it was asked for
 	// Reported counts answers by the model that the provider reported.
 	Reported map[string]int `json:"models_reported,omitempty"`
-	Workers  int            `json:"workers"`
-	Items    int            `json:"items"`
-	Correct  int            `json:"correct"`
+	Workers  int            `json:"workers"` // the most items at once
+	Items    int            `json:"items"`   // answers owed, so those that never ran are in it
+	Correct  int            `json:"correct"` // by the grader or the judge
 	// Accuracy is correct over items, in percent, and Low and High the ends of
 	// its 95% Wilson interval.
 	Accuracy    float64 `json:"accuracy_pct"`
 	Low         float64 `json:"accuracy_low_pct"`
 	High        float64 `json:"accuracy_high_pct"`
-	WallSeconds float64 `json:"wall_s"`
-	P50Seconds  float64 `json:"p50_s"` // of the model's time for an answer
+	WallSeconds float64 `json:"wall_s"` // the whole run's
+	P50Seconds  float64 `json:"p50_s"`  // quantiles of the model's time for an answer
 	P90Seconds  float64 `json:"p90_s"`
 	P99Seconds  float64 `json:"p99_s"`
 
+	// Tokens are those of all calls that reported them, failed ones too; the
+	// judge's are apart.
 	Input         int64   `json:"input_tokens"`
 	Cached        int64   `json:"cached_tokens"` // part of Input
 	Output        int64   `json:"output_tokens"`
-	Reasoning     int64   `json:"reasoning_tokens"` // part of Output
-	OutputPerItem float64 `json:"avg_output_tokens_per_item"`
-	// Billable is what of the input was not cached. It is no price.
+	Reasoning     int64   `json:"reasoning_tokens"`           // part of Output
+	OutputPerItem float64 `json:"avg_output_tokens_per_item"` // Output over Items
+	// Billable is what of the input was not cached. It is no price. CacheRate is
+	// what was: Cached over Input, in percent of the tokens; 0 without input.
 	Billable  int64   `json:"billable_input_tokens"`
 	CacheRate float64 `json:"cache_hit_rate_pct"`
 	// UnknownUsage is how many calls reported no usage: if it is not 0, tokens
 	// and cost are at least what is said.
 	UnknownUsage int `json:"unknown_usage_calls"`
-	Calls        int `json:"calls"`
+	Calls        int `json:"calls"` // physical ones, the judge's not
 	// Cost is exact, in USD, the judge's not in it; Total has both. AtLeast says
 	// that the cost of some answers is not known, TotalAtLeast that of some
 	// answers or of some of the judge's.
@@ -78,30 +83,61 @@ type Row struct {
 	Errors   int `json:"errors"` // items without an answer
 	// Outcomes counts all items, by what became of them.
 	Outcomes map[result.Outcome]int `json:"outcomes"`
-	Attempts int                    `json:"attempts"`
-	Retries  int                    `json:"retries"` // attempts after an item's first
+	Attempts int                    `json:"attempts"` // of all items together
+	Retries  int                    `json:"retries"`  // attempts after an item's first
 	// Escalations are attempts that thought harder, ParseFailures those in
 	// whose answer the grader found nothing to compare.
 	Escalations   int `json:"escalations"`
 	ParseFailures int `json:"parse_failures"`
-	RateLimits    int `json:"rate_limit_hits"`
+	RateLimits    int `json:"rate_limit_hits"` // calls refused as too fast
 	// ErrorCounts counts failed calls and attempts by kind, those included
 	// after which another one was answered.
 	ErrorCounts map[llm.ErrorKind]int `json:"error_counts"`
-	Judge       *Judge                `json:"judge,omitempty"`
+	Judge       *Judge                `json:"judge,omitempty"` // nil if it was not asked
 }
 
-// Judge is what a run's judge did and cost.
+// Judge is what a run's judge did and cost, in a row.
 type Judge struct {
-	Judged   int         `json:"judged"`
-	Correct  int         `json:"judge_correct"`
-	Ungraded int         `json:"judge_ungraded"`
-	Input    int64       `json:"input_tokens"`
-	Cached   int64       `json:"cached_tokens"`
-	Output   int64       `json:"output_tokens"`
-	Unknown  int         `json:"unknown_usage_calls"`
-	Cost     json.Number `json:"cost_usd"`
-	AtLeast  bool        `json:"cost_at_least"`
+	// Model is the id that the provider reported, the ids with commas if there
+	// were several. [Board.AddRun] puts [Methodology.Judge] where none was.
+	Model string `json:"model_id"`
+	// WallSeconds is the sum of the times of the judge's calls, failed ones
+	// included, waiting before them not. Calls overlap, so the run was not that
+	// much longer. Calls of a recording count as long as they took then. A call
+	// that was answered for a verdict that then failed is not in it.
+	WallSeconds float64 `json:"wall_s"`
+
+	Judged   int `json:"judged"`         // answers it was given
+	Correct  int `json:"judge_correct"`  // those of them that are correct by its verdict
+	Ungraded int `json:"judge_ungraded"` // those of them that it gave no legal verdict
+
+	Input   int64 `json:"input_tokens"`        // of its calls, as reported
+	Cached  int64 `json:"cached_tokens"`       // part of Input
+	Output  int64 `json:"output_tokens"`       // reasoning included
+	Unknown int   `json:"unknown_usage_calls"` // calls that reported no usage
+
+	Cost    json.Number `json:"cost_usd"`      // exact, in USD
+	AtLeast bool        `json:"cost_at_least"` // the cost of some answers' calls is not known
+}
+
+// book adds the times and models of a record's calls, and returns the models
+// that the row has now.
+func (j *Judge) book(models []string, r *result.Record) []string {
+	for _, t := range r.JudgeTryLog {
+		if t.Error != nil && !t.Unsent { // those answered are the verdict's
+			j.WallSeconds += t.Duration.Seconds()
+		}
+	}
+	if r.Graded == nil || r.Verdict == nil {
+		return models // the verdict is not the judge's
+	}
+	for _, call := range r.Verdict.Calls {
+		j.WallSeconds += call.Timing.Total.Seconds()
+		if call.Model != "" && !slices.Contains(models, call.Model) {
+			models = append(models, call.Model)
+		}
+	}
+	return models
 }
 
 // NewRow makes the row of a run of one pass from its numbers and its records.
@@ -134,15 +170,22 @@ func NewRow(c Contestant, s *report.Stats, records iter.Seq2[result.Record, erro
 	_, known := row.JudgeUSD()
 	row.TotalAtLeast = row.AtLeast || !known
 	n := 0
+	var models []string
 	for r, err := range records {
 		if err != nil {
 			return Row{}, fmt.Errorf("bakeoff: the row of %s: %w", c.Name, err)
 		}
 		n++
 		row.count(c, &r)
+		if row.Judge != nil {
+			models = row.Judge.book(models, &r)
+		}
 	}
 	if n != s.Recorded || s.Recorded > s.Total {
 		return Row{}, fmt.Errorf("bakeoff: the row of %s: %d answers were counted and the journal has %d: a row is of one pass, so use -benchtime=1x", c.Name, s.Recorded, n)
+	}
+	if row.Judge != nil {
+		row.Judge.Model = strings.Join(slices.Sorted(slices.Values(models)), ",")
 	}
 	return row, nil
 }

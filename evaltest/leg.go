@@ -14,15 +14,15 @@ type Leg struct {
 	// Name stands in the units of what is measured: letters, digits and -,
 	// other than "ours".
 	Name string
-	// Go calls do once for each of 0 … items-1, at most parallel at once, and
-	// returns when every call has returned. do may be called from any
-	// goroutine.
+	// Go calls do once for each of 0 … items-1, at most parallel at once, which
+	// is at least 1, and returns when every call has returned. do may be called
+	// from any goroutine.
 	Go func(items, parallel int, do func(i int))
 }
 
-// SequentialLeg works through the items one by one. Its name is "sequential".
+// SequentialLeg works through the items one by one. Its name is [bakeoff.Sequential].
 func SequentialLeg() Leg {
-	return Leg{"sequential", func(items, _ int, do func(int)) {
+	return Leg{bakeoff.Sequential, func(items, _ int, do func(int)) {
 		for i := range items {
 			do(i)
 		}
@@ -31,9 +31,9 @@ func SequentialLeg() Leg {
 
 // ChunkedLeg starts as many items as may run at once, waits for all of them,
 // and only then starts the next ones: each chunk takes as long as its slowest
-// item. Its name is "chunked".
+// item. Its name is [bakeoff.Chunked].
 func ChunkedLeg() Leg {
-	return Leg{"chunked", func(items, parallel int, do func(int)) {
+	return Leg{bakeoff.Chunked, func(items, parallel int, do func(int)) {
 		for from := 0; from < items; from += parallel {
 			var chunk sync.WaitGroup
 			for i := from; i < min(from+parallel, items); i++ {
@@ -45,9 +45,9 @@ func ChunkedLeg() Leg {
 }
 
 // PoolLeg starts an item whenever fewer than the limit are running: a plain
-// semaphore, and the fair rival. Its name is "pool".
+// semaphore, and the fair rival. Its name is [bakeoff.Pool].
 func PoolLeg() Leg {
-	return Leg{"pool", func(items, parallel int, do func(int)) {
+	return Leg{bakeoff.Pool, func(items, parallel int, do func(int)) {
 		slots := make(chan struct{}, parallel)
 		var all sync.WaitGroup
 		for i := range items {

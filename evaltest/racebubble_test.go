@@ -7,8 +7,8 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -73,9 +73,9 @@ func TestRaceSpeedup(t *testing.T) {
 			require.NoError(t, err)
 			require.False(t, rep.Failed(), rep.text())
 			best := float64(min(row.parallel, row.items))
-			assert.GreaterOrEqual(t, race.Ratio("sequential"), 0.95*best, row.reason)
-			assert.LessOrEqual(t, race.Ratio("sequential"), best, "no faster than the calls allow")
-			assert.InDelta(t, 1, race.Ratio("pool"), 1e-9, row.reason)
+			assert.GreaterOrEqual(t, race.Ratio(bakeoff.Sequential), 0.95*best, row.reason)
+			assert.LessOrEqual(t, race.Ratio(bakeoff.Sequential), best, "no faster than the calls allow")
+			assert.InDelta(t, 1, race.Ratio(bakeoff.Pool), 1e-9, row.reason)
 			for _, pass := range race.Passes {
 				for _, lap := range pass {
 					assert.Equal(t, row.items, lap.Correct, "%s does the same work", lap.Leg)
@@ -97,8 +97,8 @@ func TestRaceChunks(t *testing.T) {
 	}
 	race, _, err := raceInBubble(t, 400, &llmtest.Model{Latency: latency}, []Leg{ChunkedLeg(), PoolLeg()}, Parallel(20))
 	require.NoError(t, err)
-	assert.Greater(t, race.Ratio("chunked"), 1.4, "400 items of 55 ms by 20 are 1.1 s; 20 chunks of 100 ms are 2 s")
-	assert.InDelta(t, 1, race.Ratio("pool"), 0.05)
+	assert.Greater(t, race.Ratio(bakeoff.Chunked), 1.4, "400 items of 55 ms by 20 are 1.1 s; 20 chunks of 100 ms are 2 s")
+	assert.InDelta(t, 1, race.Ratio(bakeoff.Pool), 0.05)
 }
 
 // TestRaceTurns: another leg begins each pass, and that of the next race of the
@@ -225,28 +225,71 @@ func TestRaceRefuses(t *testing.T) {
 	}
 }
 
-// TestLegs: each leg does each item once, with no more at once than it may.
+// TestLegs: each leg does each item once, and as many at once as it may, neither
+// fewer nor more.
 func TestLegs(t *testing.T) {
-	for _, leg := range []Leg{SequentialLeg(), ChunkedLeg(), PoolLeg()} {
-		for _, n := range []struct{ items, parallel int }{{0, 3}, {1, 3}, {7, 3}, {9, 3}, {5, 1}} {
-			var now, peak atomic.Int64
-			var mu sync.Mutex
-			did := map[int]int{}
-			leg.Go(n.items, n.parallel, func(i int) {
-				at := now.Add(1)
-				defer now.Add(-1)
-				mu.Lock()
-				defer mu.Unlock()
-				did[i]++
-				peak.Store(max(peak.Load(), at))
+	for _, leg := range []struct {
+		Leg
+		atOnce func(items, parallel int) int
+	}{
+		{SequentialLeg(), func(items, _ int) int { return min(items, 1) }},
+		{ChunkedLeg(), func(items, parallel int) int { return min(items, parallel) }},
+		{PoolLeg(), func(items, parallel int) int { return min(items, parallel) }},
+	} {
+		for _, row := range []struct {
+			name, reason    string
+			items, parallel int
+		}{
+			{"nothing", "it returns all the same", 0, 3},
+			{"one", "fewer items than may run at once", 1, 3},
+			{"a rest", "the last chunk is not full", 7, 3},
+			{"whole chunks", "no empty one follows", 9, 3},
+			{"one at once", "all are then sequential", 5, 1},
+		} {
+			t.Run(leg.Name+"/"+row.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					want := leg.atOnce(row.items, row.parallel)
+					did, peak := work(leg.Leg, row.items, row.parallel, want)
+					assert.Len(t, did, row.items, row.reason)
+					for i, k := range did {
+						assert.Equal(t, 1, k, "item %d", i)
+					}
+					assert.Equal(t, want, peak, "at once; %s", row.reason)
+				})
 			})
-			assert.Len(t, did, n.items, leg.Name)
-			for i, k := range did {
-				assert.Equal(t, 1, k, "%s: item %d", leg.Name, i)
-			}
-			assert.LessOrEqual(t, peak.Load(), int64(n.parallel), leg.Name)
 		}
 	}
+}
+
+// work lets a leg do items of which the first ones wait until so many are
+// running, or for an hour of the bubble. It returns how often each was done, and
+// the most at once.
+func work(leg Leg, items, parallel, atOnce int) (did map[int]int, peak int) {
+	var mu sync.Mutex
+	did = map[int]int{}
+	now, full := 0, make(chan struct{})
+	leg.Go(items, parallel, func(i int) {
+		mu.Lock()
+		did[i]++
+		now++
+		if peak = max(peak, now); now == atOnce {
+			select {
+			case <-full:
+			default:
+				close(full)
+			}
+		}
+		mu.Unlock()
+		select {
+		case <-full:
+			<-time.After(time.Second) // of the bubble: one too many would come by then
+		case <-time.After(time.Hour):
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		now--
+	})
+	return did, peak
 }
 
 // TestRaceParity: over interleaved passes in real time, with nothing but short
@@ -272,8 +315,8 @@ func TestRaceParity(t *testing.T) {
 		race, _, err = raceWith(&f.hooks, b, place{"m", "m/pkg", "x_test.go", 7}, ds, ask, []Leg{PoolLeg()}, []Option{Grader(grade.Exact()), Parallel(25)})
 	})
 	require.NoError(t, err)
-	ours, pool := slices.Min(race.Walls(bakeoff.Ours)), slices.Min(race.Walls("pool"))
-	t.Logf("%d passes: ours %v, pool %v; median ratio %.3f", len(race.Passes), ours, pool, race.Ratio("pool"))
+	ours, pool := slices.Min(race.Walls(bakeoff.Ours)), slices.Min(race.Walls(bakeoff.Pool))
+	t.Logf("%d passes: ours %v, pool %v; median ratio %.3f", len(race.Passes), ours, pool, race.Ratio(bakeoff.Pool))
 	assert.LessOrEqual(t, float64(ours), 1.1*float64(pool))
 }
 
@@ -375,6 +418,80 @@ func TestRacePass(t *testing.T) {
 			}
 			require.NoError(t, err)
 			assert.Equal(t, row.first, race.Passes[0][0].Leg, row.reason)
+		})
+	}
+}
+
+// TestRaceNames: the files find each leg's time under the name that its leg has.
+func TestRaceNames(t *testing.T) {
+	latency := constant(time.Second)
+	race, _, err := raceInBubble(t, 6, &llmtest.Model{Latency: latency}, []Leg{SequentialLeg(), ChunkedLeg(), PoolLeg()}, Parallel(2))
+	require.NoError(t, err)
+	row, through := race.Row(), race.Throughput()
+	for _, got := range []struct {
+		name    string
+		seconds float64
+		want    float64
+	}{
+		{"row: sequential", row.SequentialSeconds, 6},
+		{"row: chunked", row.ChunkedSeconds, 3},
+		{"row: pool", row.PoolSeconds, 3},
+		{"row: ours", row.OursSeconds, 3},
+		{"row: speedup", row.Speedup, 2},
+		{"throughput: chunked", through.Chunked.WallSeconds, 3},
+		{"throughput: pool", through.Pool.WallSeconds, 3},
+		{"throughput: ours", through.Ours.WallSeconds, 3},
+		{"throughput: parity", through.Parity, 1},
+		{"throughput: chunks", through.ChunkedFactor, 1},
+	} {
+		assert.InDelta(t, got.want, got.seconds, 1e-3, got.name)
+	}
+}
+
+// TestRaceForgives: one failed call does not throw away a race that was paid
+// for, unless the caller says how many may fail.
+func TestRaceForgives(t *testing.T) {
+	for _, row := range []struct {
+		name, reason  string
+		items, broken int
+		opts          []Option
+		env           string // EVALTEST_MAX_ERRORED
+		failed        bool
+	}{
+		{"none", "nothing to forgive", 200, 0, nil, "", false},
+		{"one in a hundred", "at the limit", 200, 2, nil, "", false},
+		{"more", "one above it", 200, 3, nil, "", true},
+		{"few items", "one of 50 is 2 %", 50, 1, nil, "", true},
+		{"option", "0 may be meant", 200, 1, []Option{MaxErrored(0)}, "", true},
+		{"variable", "0 may be meant there too", 200, 1, nil, "0", true},
+		{"more by option", "the caller's word counts", 50, 10, []Option{MaxErrored(1000)}, "", false},
+		{"all", "a model that answers nobody", 200, 200, nil, "", true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			m := &llmtest.Model{Latency: constant(time.Second), Fault: func(_ int, req llm.Request) (f llmtest.ModelFault) {
+				var n int
+				_, _ = fmt.Sscanf(req.Messages[0].Content, "question %d", &n)
+				if n >= row.items-row.broken {
+					f.Err = &llm.Error{Kind: llm.KindBadRequest, Provider: "fake", Status: 400, Message: "no such field"}
+				}
+				return f
+			}}
+			f := newFake(t)
+			f.env["EVALTEST_MAX_ERRORED"] = row.env
+			race, rep, err := raceAs(t, f, row.items, m, []Leg{PoolLeg()}, append(row.opts, Parallel(20))...)
+			require.NoError(t, err)
+			assert.Equal(t, row.failed, rep.Failed(), "%s: %s", row.reason, rep.text())
+			if row.failed { // its report says what was lost
+				return
+			}
+			var said []string
+			for _, leg := range []string{bakeoff.Ours, bakeoff.Pool} {
+				if row.broken > 0 {
+					n := len(race.Passes)
+					said = append(said, fmt.Sprintf("leg %s lost %d of %d items, so its time is not that of all: 0 calls met a rate limit", leg, n*row.broken, n*row.items))
+				}
+			}
+			assert.Equal(t, said, lost(race), row.reason)
 		})
 	}
 }

@@ -7,8 +7,14 @@ import (
 	"github.com/goevals/evals/llm"
 )
 
-// Ours is the name of the leg that this library runs.
-const Ours = "ours"
+// Names of legs, as laps have them and as [Race.Row] and [Race.Throughput] look
+// for them.
+const (
+	Ours       = "ours"       // what this library runs
+	Sequential = "sequential" // one item after another
+	Chunked    = "chunked"    // as many as may run at once, then the next as many
+	Pool       = "pool"       // another one whenever one has ended
+)
 
 // A Race is the same items worked through in several ways, pass by pass.
 type Race struct {
@@ -125,8 +131,8 @@ type RaceRow struct {
 // Row is what a summary says of the race.
 func (r *Race) Row() RaceRow {
 	row := RaceRow{
-		SequentialSeconds: r.Median("sequential").Seconds(), ChunkedSeconds: r.Median("chunked").Seconds(),
-		PoolSeconds: r.Median("pool").Seconds(), OursSeconds: r.Median(Ours).Seconds(), Speedup: r.Ratio("sequential"), Race: r,
+		SequentialSeconds: r.Median(Sequential).Seconds(), ChunkedSeconds: r.Median(Chunked).Seconds(),
+		PoolSeconds: r.Median(Pool).Seconds(), OursSeconds: r.Median(Ours).Seconds(), Speedup: r.Ratio(Sequential), Race: r,
 	}
 	for _, lap := range r.laps(Ours) {
 		row.OK += lap.Answered
@@ -158,8 +164,8 @@ type ThroughputRow struct {
 // Throughput is what a throughput file says of the race.
 func (r *Race) Throughput() ThroughputRow {
 	return ThroughputRow{
-		Chunked: r.legRow("chunked"), Pool: r.legRow("pool"), Ours: r.legRow(Ours),
-		Parity: r.Ratio("pool"), ChunkedFactor: r.Ratio("chunked"), Race: r,
+		Chunked: r.legRow(Chunked), Pool: r.legRow(Pool), Ours: r.legRow(Ours),
+		Parity: r.Ratio(Pool), ChunkedFactor: r.Ratio(Chunked), Race: r,
 	}
 }
 

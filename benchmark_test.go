@@ -110,7 +110,7 @@ func BenchmarkThroughput(b *testing.B) {
 			return llm.Response{Text: "#### " + it.Target, Usage: llm.Usage{Known: true}, CostUSD: "0"}, nil // so that a budget lets it go on
 		})
 		race := evaltest.Race(b, ds, known, []evaltest.Leg{evaltest.SequentialLeg()}, evaltest.Grader(grade.Numeric()), evaltest.Parallel(1))
-		overhead := float64(race.Median(bakeoff.Ours)-race.Median("sequential")) / float64(race.Items)
+		overhead := float64(race.Median(bakeoff.Ours)-race.Median(bakeoff.Sequential)) / float64(race.Items)
 		b.ReportMetric(overhead, "overhead-ns/item")
 		board.AddOverhead(overhead)
 	})

@@ -33,16 +33,53 @@ type input struct {
 func uncompress(in io.Reader) (*input, error) {
 	br := bufio.NewReaderSize(in, 64<<10)
 	head, err := peek(br)
+	if err == nil && len(head) == 0 {
+		err = fmt.Errorf("%w: the file is empty", ErrEmpty)
+	}
 	if err != nil {
 		return nil, err
 	}
+	raw, err := decompress(br, head)
+	if err != nil {
+		return nil, err
+	}
+	return plain(raw)
+}
+
+// Decompress returns what is in a stream that is compressed with gzip or zstd,
+// told by its first bytes, and any other stream as it is. It reads all members
+// and frames, and takes the padding with zeros that tar and some block devices
+// leave. Reading fails with [ErrTruncated], [ErrCorrupt], or [ErrFormat] for a
+// zstd window of more than 128 MiB, or with the error of in itself. Close frees
+// what decompressing took; it does not close in.
+//
+// It is for files that are no datasets: [Load] and [Open] decompress by
+// themselves.
+func Decompress(in io.Reader) (io.ReadCloser, error) {
+	br := bufio.NewReaderSize(in, 64<<10)
+	head, err := peek(br)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := decompress(br, head)
+	if err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+// Close is for Decompress.
+func (in *input) Close() error {
+	in.close()
+	return nil
+}
+
+// decompress reads on by what the stream begins with.
+func decompress(br *bufio.Reader, head []byte) (*input, error) {
 	none := func() []error { return nil }
 	switch {
-	case len(head) == 0:
-		return nil, fmt.Errorf("%w: the file is empty", ErrEmpty)
 	case bytes.HasPrefix(head, gzipMagic):
-		z := &gzipInput{br: br}
-		return plain(z, func() {}, none)
+		return &input{&gzipInput{br: br}, func() {}, none}, nil
 	case bytes.HasPrefix(head, zstdMagic), isSkippable(head):
 		w := &zstdWalker{r: br}
 		// A window beyond 128 MiB (zstd --long=27) is refused: it is what a
@@ -51,16 +88,16 @@ func uncompress(in io.Reader) (*input, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: zstd: %w", ErrCorrupt, err)
 		}
-		return plain(&zstdInput{dec: dec, walk: w}, dec.Close, w.warnings)
+		return &input{&zstdInput{dec: dec, walk: w}, dec.Close, w.warnings}, nil
 	}
-	return plain(br, func() {}, none)
+	return &input{br, func() {}, none}, nil
 }
 
 // plain refuses content that is not JSONL and skips a byte order mark.
-func plain(r io.Reader, closer func(), warn func() []error) (*input, error) {
-	br, ok := r.(*bufio.Reader)
+func plain(raw *input) (*input, error) {
+	br, ok := raw.Reader.(*bufio.Reader)
 	if !ok {
-		br = bufio.NewReaderSize(r, sniffed)
+		br = bufio.NewReaderSize(raw, sniffed)
 	}
 	head, err := peek(br)
 	if err == nil && len(head) == 0 {
@@ -70,10 +107,10 @@ func plain(r io.Reader, closer func(), warn func() []error) (*input, error) {
 		err = recognise(head)
 	}
 	if err != nil {
-		closer()
+		raw.close()
 		return nil, err
 	}
-	return &input{Reader: br, close: closer, warn: warn}, nil
+	return &input{br, raw.close, raw.warn}, nil
 }
 
 // peek returns what the stream begins with; less than sniffed bytes only if

@@ -104,9 +104,6 @@ func openBench(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 	if err != nil {
 		return nil, err
 	}
-	if set.gate.MaxErrored == unsaid { // of one pass, for the journal's header
-		set.gate.MaxErrored = forgiven(ds.Len())
-	}
 	if err := checkTargets(set.grader, ds); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strconv"
@@ -42,10 +41,8 @@ import (
 // is a process of its own, EVALTEST_PASS is the number of passes before it (an
 // integer from 0), as .ci/compare sets it. Plain legs do not wait where a
 // provider is busy. What a leg lost, ours too, is in its laps' Errors, and said.
-// The race fails if ours lost more than [MaxErrored] says in all passes together;
-// without that, in a race alone, more than 1 % of what it was asked, so that one
-// failed call does not throw away what was paid for, and a model that answers
-// nobody still fails. A hundred items of all passes together forgive one.
+// The race fails if ours lost more than [MaxErrored] says in all passes together,
+// which is none by default.
 //
 // A pass over a live model costs money, once a leg and once for ours, and so does
 // the warm-up: see [Benchmark], whose rules hold, [MaxCost] among them. A failed
@@ -61,8 +58,8 @@ func Race(b *testing.B, ds *dataset.Dataset, s Strategy, legs []Leg, opts ...Opt
 	if rep.Failed() {
 		b.Fatal(rep.text())
 	}
-	for _, line := range lost(race) {
-		b.Log(line)
+	for _, line := range append(lost(race), rep.Warnings...) {
+		b.Log(report.Escape(line, 0))
 	}
 	for _, leg := range legs {
 		b.ReportMetric(mean(race.Walls(leg.Name)), leg.Name+"-ns")
@@ -120,8 +117,7 @@ func nextFirst(name string) int {
 }
 
 func raceWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, legs []Leg, opts []Option) (*bakeoff.Race, *Report, error) {
-	set, err := prepare(h, ds, s, append([]Option{optionFunc(func(s *settings) { s.gate.MaxErrored = unsaid })}, opts...))
-	lenient := set.gate.MaxErrored == unsaid
+	set, err := prepare(h, ds, s, opts)
 	if err == nil {
 		err = checkLegs(legs)
 	}
@@ -165,22 +161,12 @@ func raceWith(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy, 
 	for _, w := range race.Walls(bakeoff.Ours) {
 		m.wall += w
 	}
-	if lenient {
-		r.set.gate.MaxErrored = forgiven(m.passes * r.plan.total)
-	}
 	rep := r.concludePasses(m)
 	race.Journal = rep.Journal
 	unwatch()
 	r.gov.release()
 	return race, rep, fault
 }
-
-// unsaid stands in a race's settings for a MaxErrored that nobody gave: 0 may
-// be meant, and the checks of settings refuse what is below.
-const unsaid = math.MaxInt
-
-// forgiven is how many of n answers of our own leg a race may lose then.
-func forgiven(n int) int { return n / 100 }
 
 // passesBefore reads EVALTEST_PASS.
 func passesBefore(v string) (int, error) {
@@ -223,27 +209,13 @@ func (r *runner) ownLap() bakeoff.Lap {
 	return bakeoff.Lap{
 		Leg: bakeoff.Ours, Wall: wall, Answered: answeredIn(after) - answeredIn(before), Correct: after.Correct() - before.Correct(),
 		Errors:     after.Outcomes[result.Errored] - before.Outcomes[result.Errored],
-		RateLimits: after.Waits.RateLimits - before.Waits.RateLimits, Usage: since(before.Usage, after.Usage),
+		RateLimits: after.Waits.RateLimits - before.Waits.RateLimits, Usage: after.Usage.Since(before.Usage),
 	}
 }
 
 // answeredIn is how many answers came.
 func answeredIn(s *report.Stats) int {
 	return s.Recorded - s.Outcomes[result.Errored] - min(s.Recorded, s.Outcomes[result.NotRun])
-}
-
-// since is what has been added to a total.
-func since(was, is llm.UsageTotal) llm.UsageTotal {
-	is.Input -= was.Input
-	is.CachedInput -= was.CachedInput
-	is.Output -= was.Output
-	is.Reasoning -= was.Reasoning
-	is.CacheWrite -= was.CacheWrite
-	is.CacheWriteHour -= was.CacheWriteHour
-	is.Calls -= was.Calls
-	is.Unknown -= was.Unknown
-	is.Known = is.Calls > is.Unknown
-	return is
 }
 
 // lap lets a plain leg work through the first items, and returns the first

@@ -448,24 +448,19 @@ func TestRaceNames(t *testing.T) {
 	}
 }
 
-// TestRaceForgives: one failed call does not throw away a race that was paid
-// for, unless the caller says how many may fail.
-func TestRaceForgives(t *testing.T) {
+// TestRaceLost: what a leg lost is said of each, ours too, which may lose what
+// MaxErrored says.
+func TestRaceLost(t *testing.T) {
 	for _, row := range []struct {
 		name, reason  string
 		items, broken int
 		opts          []Option
-		env           string // EVALTEST_MAX_ERRORED
 		failed        bool
 	}{
-		{"none", "nothing to forgive", 200, 0, nil, "", false},
-		{"one in a hundred", "at the limit", 200, 2, nil, "", false},
-		{"more", "one above it", 200, 3, nil, "", true},
-		{"few items", "one of 50 is 2 %", 50, 1, nil, "", true},
-		{"option", "0 may be meant", 200, 1, []Option{MaxErrored(0)}, "", true},
-		{"variable", "0 may be meant there too", 200, 1, nil, "0", true},
-		{"more by option", "the caller's word counts", 50, 10, []Option{MaxErrored(1000)}, "", false},
-		{"all", "a model that answers nobody", 200, 200, nil, "", true},
+		{"none", "nothing to say", 20, 0, nil, false},
+		{"one", "none is allowed by default", 20, 1, nil, true},
+		{"allowed", "the caller's word counts", 20, 2, []Option{MaxErrored(1000)}, false},
+		{"all", "a model that answers nobody is none to measure", 20, 20, []Option{MaxErrored(1000)}, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			m := &llmtest.Model{Latency: constant(time.Second), Fault: func(_ int, req llm.Request) (f llmtest.ModelFault) {
@@ -476,9 +471,7 @@ func TestRaceForgives(t *testing.T) {
 				}
 				return f
 			}}
-			f := newFake(t)
-			f.env["EVALTEST_MAX_ERRORED"] = row.env
-			race, rep, err := raceAs(t, f, row.items, m, []Leg{PoolLeg()}, append(row.opts, Parallel(20))...)
+			race, rep, err := raceInBubble(t, row.items, m, []Leg{PoolLeg()}, append(row.opts, Parallel(20))...)
 			require.NoError(t, err)
 			assert.Equal(t, row.failed, rep.Failed(), "%s: %s", row.reason, rep.text())
 			if row.failed { // its report says what was lost

@@ -1,6 +1,10 @@
 package agent
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goevals/evals/evaltest/load/workload"
+)
 
 // A conversation is the state of one trajectory between its turns. stage may
 // run while a request is in flight, never beside another method.
@@ -43,17 +47,17 @@ type growth struct {
 func (g *growth) stage(t int) (err error) {
 	turn := &g.plan.Turns[t]
 	if t == 0 || turn.Reset {
-		id := streamInitialText
+		id := workload.InitialText
 		if t > 0 {
-			id = streamResetText + 2*uint64(t)
+			id = workload.ResetText(t)
 		}
 		g.fresh, err = g.maker.field(g.plan.Agent, id, turn.Content)
 		return fieldError(err, "the prompt of request %d", t+1)
 	}
 	before := &g.plan.Turns[t-1]
-	g.answer, err = g.maker.field(g.plan.Agent, streamToolText+2*uint64(t-1), before.Environment)
+	g.answer, err = g.maker.field(g.plan.Agent, workload.EnvironmentText(t-1), before.Environment)
 	if err == nil && g.replies == Recorded {
-		g.recorded, err = g.maker.field(g.plan.Agent, streamReplyText+uint64(t-1), before.Output)
+		g.recorded, err = g.maker.field(g.plan.Agent, workload.ReplyText(t-1), before.Output)
 	}
 	return fieldError(err, "the answers before request %d", t+1)
 }

@@ -127,7 +127,7 @@ func (s *server) Call(ctx context.Context, c *Call, rec *record.Request) []byte 
 			return nil
 		}
 	}
-	text, _ := words{}.Make(source(uint64(c.Agent), uint64(c.Turn)), c.Max)
+	text, _ := words{}.Make(rand.New(rand.NewPCG(uint64(c.Agent), uint64(c.Turn))), c.Max)
 	rec.Usage = llm.Usage{Input: int64(rec.AskedInput), Output: int64(c.Max), Known: true}
 	return fmt.Appendf(nil, `{"role":"assistant","content":%q}`, text)
 }

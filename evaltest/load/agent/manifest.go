@@ -3,7 +3,6 @@ package agent
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,7 +11,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
+	"github.com/goevals/evals/dataset"
 )
 
 // A Manifest is a file of trajectories, one a line.
@@ -115,12 +114,11 @@ func Open(path string) (*Manifest, error) {
 // trajectory is [ErrEmpty]. The name is for errors and for Manifest.File.
 func Read(r io.Reader, name string) (*Manifest, error) {
 	hash := sha256.New()
-	stored := bufio.NewReaderSize(io.TeeReader(r, hash), 64<<10)
-	plain, closePlain, err := decompress(stored)
+	plain, err := dataset.Decompress(io.TeeReader(r, hash))
 	if err != nil {
 		return nil, fmt.Errorf("failed to read trajectory plan file %s: %w", name, err)
 	}
-	defer closePlain()
+	defer plain.Close()
 	m := &Manifest{File: name}
 	if err := m.readLines(bufio.NewReaderSize(plain, 64<<10)); err != nil {
 		return nil, err
@@ -131,29 +129,6 @@ func Read(r io.Reader, name string) (*Manifest, error) {
 		return nil, problemf(ErrEmpty, "trajectory plan file %s contains no trajectory plans", name)
 	}
 	return m, nil
-}
-
-// decompress looks at the first bytes, not at a name that may lie.
-func decompress(r *bufio.Reader) (io.Reader, func(), error) {
-	head, err := r.Peek(4)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
-	}
-	switch {
-	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
-		z, err := gzip.NewReader(r)
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, func() { z.Close() }, nil
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20))
-		if err != nil {
-			return nil, nil, err
-		}
-		return z, z.Close, nil
-	}
-	return r, func() {}, nil
 }
 
 func (m *Manifest) readLines(r *bufio.Reader) error {

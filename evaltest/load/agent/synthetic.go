@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/goevals/evals/evaltest/load/workload"
 )
 
 // Lengths is a distribution of whole numbers of at least 1.
@@ -80,10 +82,10 @@ func synthesize(seed uint64, agent int, s Shape) (*Plan, error) {
 		}
 		return v
 	}
-	output, environment, latency := stream(seed, agent, streamOutput), stream(seed, agent, streamEnvironment), stream(seed, agent, streamLatency)
+	output, environment, latency := stream(seed, agent, workload.OutputLength), stream(seed, agent, workload.EnvironmentLength), stream(seed, agent, workload.ToolLatency)
 	p := &Plan{Agent: agent, ID: fmt.Sprintf("sampled-%d", agent)}
-	prompt := draw("Input", s.Input, stream(seed, agent, streamInput), maxTokens)
-	turns := draw("Turns", s.Turns, stream(seed, agent, streamTurns), maxTurns)
+	prompt := draw("Input", s.Input, stream(seed, agent, workload.InputLength), maxTokens)
+	turns := draw("Turns", s.Turns, stream(seed, agent, workload.Invocations), maxTurns)
 	for range turns {
 		t := Turn{Prompt: prompt, Content: prompt}
 		t.Output = draw("Output", s.Output, output, maxTokens)

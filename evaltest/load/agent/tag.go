@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strconv"
+
+	"github.com/goevals/evals/evaltest/load/workload"
 )
 
 // The headers that name a session and a worker to a router.
@@ -45,7 +47,7 @@ func (t Tags) of(root uint64, agent int) string {
 	case t.Prefix != "":
 		return t.Prefix + "-" + strconv.Itoa(agent)
 	}
-	r := stream(root, agent, streamTag)
+	r := stream(root, agent, workload.UserTag)
 	var u [16]byte
 	binary.BigEndian.PutUint64(u[:8], r.Uint64())
 	binary.BigEndian.PutUint64(u[8:], r.Uint64())

@@ -7,6 +7,8 @@ import (
 	"runtime/debug"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/goevals/evals/evaltest/load/workload"
 )
 
 // A Text makes texts of an exact number of tokens. It must give the same text
@@ -34,7 +36,7 @@ type maker struct {
 	root uint64
 }
 
-func (m maker) field(agent int, id uint64, n int) (string, error) {
+func (m maker) field(agent int, id workload.Stream, n int) (string, error) {
 	return m.make(stream(m.root, agent, id), n)
 }
 
@@ -64,7 +66,7 @@ func (m maker) block(b Block) (string, error) {
 	case ToolCall:
 		wrap = appendArguments
 	default:
-		return m.make(source(blockSeed(b.Seed), 0), b.Tokens)
+		return m.make(blockSource(b.Seed, 0), b.Tokens)
 	}
 	return m.wrapped(b, wrap)
 }
@@ -89,7 +91,7 @@ func (m maker) wrapped(b Block, wrap func(string) ([]byte, error)) (string, erro
 	}
 	n, last := b.Tokens-least, 0
 	for try := range uint64(sizeTries) {
-		text, err := m.make(source(blockSeed(b.Seed), try), n)
+		text, err := m.make(blockSource(b.Seed, try), n)
 		if err != nil {
 			return "", err
 		}

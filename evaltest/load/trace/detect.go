@@ -11,6 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 // looked is how many bytes of a file are looked at to tell its kind.
 const looked = 64 << 10
 

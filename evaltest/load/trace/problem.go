@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+
+	"github.com/goevals/evals/dataset"
 )
 
 // What can be wrong with a trace, for errors.Is.
@@ -20,9 +22,9 @@ var (
 	// ErrLineTooLong: a line, or a JSON value, is longer than Options.MaxLine.
 	ErrLineTooLong = errors.New("line too long")
 	// ErrTruncated: the file ends too early.
-	ErrTruncated = errors.New("truncated")
+	ErrTruncated = dataset.ErrTruncated
 	// ErrCorrupt: compressed data fails its checks.
-	ErrCorrupt = errors.New("corrupt")
+	ErrCorrupt = dataset.ErrCorrupt
 	// ErrEmpty: no row is left.
 	ErrEmpty = errors.New("no rows")
 	// ErrOption: an option is out of its range.

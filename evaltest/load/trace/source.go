@@ -7,6 +7,8 @@ import (
 	"io"
 	"iter"
 	"time"
+
+	"github.com/goevals/evals/dataset"
 )
 
 // A raw row is what one kind's reader makes of its file: a Row before the
@@ -46,14 +48,14 @@ func newSource(r io.Reader, name string, o Options, rep *Report) (*source, error
 	if err != nil {
 		return s, err
 	}
-	plain, closePlain, err := decompress(r)
+	plain, err := dataset.Decompress(r)
 	if err != nil {
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
-	s.close = closePlain
+	s.close = func() { plain.Close() }
 	s.in = bufio.NewReaderSize(plain, looked)
 	if s.o.Kind, err = detect(s.in, o.Kind); err != nil {
-		closePlain()
+		plain.Close()
 		return s, fmt.Errorf("%s: %w", name, err)
 	}
 	f := s.o.Kind.format()

@@ -41,6 +41,10 @@ func ResetText(turn int) Stream { return 0x2000000000000000 + 2*Stream(turn) }
 // counted from 0.
 func EnvironmentText(turn int) Stream { return 0x2000000000000001 + 2*Stream(turn) }
 
+// ReplyText is the stream of a reply that stands in for the model's own after a
+// turn, counted from 0.
+func ReplyText(turn int) Stream { return 0x4000000000000000 + Stream(turn) }
+
 // Mix returns the number that stands for one stream of one agent:
 //
 //	root + agent·0x9E3779B97F4A7C15 + stream·0xD1B54A32D192ED03 (mod 2⁶⁴)

@@ -142,11 +142,11 @@ func (r *Race) Row() RaceRow {
 
 // A LegRow is one leg of a throughput file: medians and sums over the passes.
 type LegRow struct {
-	WallSeconds float64 `json:"wall_s"`      // median
-	ItemsPerSec float64 `json:"items_per_s"` // answered items over all the leg's time
-	Answered    int     `json:"ok"`
-	Errors      int     `json:"errors"`
-	RateLimits  int     `json:"rate_limit_hits"`
+	WallSeconds float64 `json:"wall_s"`          // median
+	ItemsPerSec float64 `json:"items_per_s"`     // answered items over all the leg's time
+	Answered    int     `json:"ok"`              // of all passes, right or wrong
+	Errors      int     `json:"errors"`          // items that got no answer
+	RateLimits  int     `json:"rate_limit_hits"` // calls refused as too fast
 }
 
 // A ThroughputRow is a race as a throughput file has it.
@@ -154,8 +154,8 @@ type ThroughputRow struct {
 	Chunked *LegRow `json:"chunked_gather,omitempty"`
 	Pool    *LegRow `json:"semaphore_pool,omitempty"`
 	Ours    *LegRow `json:"ours"`
-	// Parity is how many times as long as ours the plain pool took, and Chunked
-	// how many times as long the chunks.
+	// Parity is how many times as long as ours the plain pool took, and
+	// ChunkedFactor how many times as long the chunks; 0 if that leg did not run.
 	Parity        float64 `json:"pool_over_ours,omitempty"`
 	ChunkedFactor float64 `json:"chunked_over_ours,omitempty"`
 	*Race

@@ -9,34 +9,47 @@ import (
 // A Result is the sum of a run. All times are offsets from Start.
 type Result struct {
 	// Start is when the clock began: after the first prompts had been made.
-	Start time.Time
+	Start time.Time `json:"start"`
 	// Duration is how long it took until the last trajectory had ended, tools
 	// and drain included.
-	Duration time.Duration
+	Duration time.Duration `json:"duration_ns"`
 	// Trajectories are those that were admitted, in order of their agents.
-	Trajectories []*Event
+	Trajectories []*Event `json:"trajectories,omitempty"`
 	// Completed, Failed and Interrupted count them by their end; NotStarted
 	// counts those that were not admitted before the context ended.
-	Completed, Failed, Interrupted, NotStarted int
+	Completed   int `json:"completed"`
+	Failed      int `json:"failed"`
+	Interrupted int `json:"interrupted"`
+	NotStarted  int `json:"not_started"`
 	// Planned counts the requests of all plans; the others say what became of
 	// each, and add up to it.
-	Planned, Succeeded, FailedRequests, Canceled, Unbuilt, NotAttempted int
+	Planned        int `json:"planned_requests"`
+	Succeeded      int `json:"succeeded_requests"`
+	FailedRequests int `json:"failed_requests"`
+	Canceled       int `json:"canceled_requests"`
+	Unbuilt        int `json:"unbuilt_requests"`
+	NotAttempted   int `json:"not_attempted_requests"`
 	// Input, Output and EstimatedCached are tokens, as in Event.
-	Input, Output, EstimatedCached int64
-	ToolLatency                    time.Duration
+	Input           int64         `json:"input_tokens"`
+	Output          int64         `json:"output_tokens"`
+	EstimatedCached int64         `json:"estimated_cached_input_tokens"`
+	ToolLatency     time.Duration `json:"tool_latency_ns"`
 	// Preparation and PreparationWait are sums, as in Event; MaxPreparationWait
 	// is the longest of one request.
-	Preparation, PreparationWait, MaxPreparationWait time.Duration
-	Fallbacks                                        int
+	Preparation        time.Duration `json:"preparation_ns"`
+	PreparationWait    time.Duration `json:"preparation_wait_ns"`
+	MaxPreparationWait time.Duration `json:"max_preparation_wait_ns"`
+	Fallbacks          int           `json:"live_block_fallbacks"`
 	// MaxActive is how many slots there were: in an open loop the most that
 	// were taken at once.
-	MaxActive int
+	MaxActive int `json:"max_active"`
 	// LastAdmitted is when the last trajectory began; Drain is what followed.
-	LastAdmitted, Drain time.Duration
+	LastAdmitted time.Duration `json:"last_admitted_ns"`
+	Drain        time.Duration `json:"drain_ns"`
 	// Late is how many trajectories of an open loop had to wait for a slot,
 	// MaxAdmissionLag the longest wait of any, for whatever reason.
-	Late            int
-	MaxAdmissionLag time.Duration
+	Late            int           `json:"late_admissions"`
+	MaxAdmissionLag time.Duration `json:"max_admission_lag_ns"`
 }
 
 // absorb adds a trajectory that has ended.

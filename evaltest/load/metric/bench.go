@@ -41,11 +41,16 @@ func (r *Result) Metrics() ([]Metric, error) {
 		return nil, r.nothing()
 	}
 	var list []Metric
-	put := func(unit string, f Figure, better string) {
+	r.each(func(unit string, f Figure, better string) {
 		if v, ok := f.Get(); ok && !math.IsInf(v, 0) {
 			list = append(list, Metric{unit, v, better})
 		}
-	}
+	})
+	return list, nil
+}
+
+// each calls put for every number that a benchmark may have, absent ones too.
+func (r *Result) each(put func(unit string, f Figure, better string)) {
 	for _, d := range []struct {
 		name Name
 		unit string
@@ -80,7 +85,15 @@ func (r *Result) Metrics() ([]Metric, error) {
 		put("job-ok-%", j.Success.times(100), "higher")
 		put("job-p50-ns", j.Wall.At(0.5).Value, "lower")
 	}
-	return list, nil
+}
+
+// AllUnits returns the metadata of every unit that a result may have, as [Units]
+// does of a list: a benchmark prints it before it knows what it will measure.
+func AllUnits() []string {
+	var list []Metric
+	every := &Result{Goodput: &Goodput{}, Jobs: &Jobs{}}
+	every.each(func(unit string, _ Figure, better string) { list = append(list, Metric{Unit: unit, Better: better}) })
+	return Units(list)
 }
 
 // over returns f/n.

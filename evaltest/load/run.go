@@ -1,0 +1,370 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/goevals/evals/evaltest/load/arrival"
+	"github.com/goevals/evals/evaltest/load/client"
+	"github.com/goevals/evals/evaltest/load/metric"
+	"github.com/goevals/evals/evaltest/load/record"
+	"github.com/goevals/evals/evaltest/load/workload"
+)
+
+// errGate ends the arrivals of a benchmark.
+var errGate = errors.New("load: the benchmark has its iterations")
+
+// errDrained ends requests that Load.Drain does not wait for.
+var errDrained = errors.New("load: the time to wait for answers is over")
+
+// Run sends the load and returns when every request has ended. When ctx ends,
+// nothing more is sent and what is in flight is given up; the report then has all
+// that was finished, and the error wraps the context's cause. So it is when the
+// sink fails.
+//
+// Errors before anything is sent are ErrConfig, with a nil report. That requests
+// fail, or that the run is not valid, is no error: see [Report.Problem].
+func Run(ctx context.Context, l Load) (*Report, error) {
+	if err := l.fill(); err != nil {
+		return nil, err
+	}
+	return runGated(ctx, &l, nil)
+}
+
+func runGated(ctx context.Context, l *Load, gate func() bool) (*Report, error) {
+	r, err := newRunner(l)
+	if err != nil {
+		return nil, err
+	}
+	defer r.client.Close()
+	r.gate = gate
+	return r.run(ctx)
+}
+
+// A runner is a Load that runs.
+type runner struct {
+	*Load
+	client *client.Client
+	meter  *metric.Meter
+	stock  *stock
+	rec    *recorder
+	watch  monitor
+	shared bool // users of a closed loop take the next request that is left
+	// gate, if it is not nil, is asked before each measured request is sent, by
+	// one goroutine at a time; false ends the arrivals. A benchmark's b.Loop.
+	gate   func() bool
+	gating sync.Mutex
+	// closedGate says that it said no: b.Loop must not be asked again.
+	closedGate bool
+
+	start    time.Time
+	requests context.Context // ends requests in flight
+	giveUp   context.CancelCauseFunc
+	arrivals context.Context // ends arrivals
+	noMore   context.CancelCauseFunc
+
+	inFlight, measured atomic.Int64
+	admitted           atomic.Int64 // of a closed loop
+	cooling            atomic.Bool
+	drop               atomic.Int64
+	exhausted          atomic.Bool
+	sent               sync.WaitGroup
+}
+
+func newRunner(l *Load) (*runner, error) {
+	cfg := l.Metric
+	cfg.Loop, cfg.Users, cfg.Rate = metric.Closed, l.Users, l.rate()
+	if l.open() {
+		cfg.Loop = metric.Open
+	}
+	meter, err := metric.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("load: %w: %w", ErrConfig, err)
+	}
+	c, err := l.newClient()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{Load: l, client: c, meter: meter}
+	r.shared = r.open() || l.Each == 0 && l.Source.Len() > 0
+	bodies := bodyMaker{client: c, api: l.Client.API, lengths: l.Client.Lengths, ask: l.Ask}
+	r.stock = &stock{
+		make: func(seq int) (g good) {
+			if g.req, g.err = l.Source.Request(seq); g.err == nil {
+				g.body, g.whole, g.err = bodies.make(&g.req)
+			}
+			return g
+		},
+		entry: r.entry,
+		end:   func(lane, i int) bool { return r.ended(lane, i) },
+	}
+	return r, nil
+}
+
+// entry is the number in the source of a lane's i-th request.
+func (r *runner) entry(lane, i int) int {
+	if r.shared {
+		return i
+	}
+	return workload.Entry(r.Users, lane, i)
+}
+
+// ended reports whether a lane has no i-th request.
+func (r *runner) ended(lane, i int) bool {
+	if r.Each > 0 {
+		return i >= r.Each
+	}
+	n := r.Source.Len()
+	return n > 0 && r.entry(lane, i) >= n
+}
+
+func (r *runner) run(ctx context.Context) (*Report, error) {
+	r.requests, r.giveUp = context.WithCancelCause(ctx)
+	defer r.giveUp(nil)
+	r.arrivals, r.noMore = context.WithCancelCause(r.requests)
+	defer r.noMore(nil)
+
+	lanes, ahead := 1, r.Lookahead
+	if !r.shared {
+		lanes, ahead = r.Users, max(1, r.Lookahead/r.Users)
+	}
+	r.stock.open(ctx, lanes, ahead)
+	r.rec = newRecorder(r.meter, r.Sink, &r.watch, r.giveUp)
+	told := tell(r.Progress, r.Tick, r.meter, &r.inFlight)
+
+	r.watch.begin()
+	r.start = time.Now()
+	arrivals, err := r.drive()
+	r.drain()
+	health := r.watch.health()
+	told()
+	r.stock.close()
+	kept := r.rec.close()
+	if err != nil {
+		return nil, fmt.Errorf("load: %w: %w", ErrConfig, err)
+	}
+	report := r.report(arrivals, health)
+	switch {
+	case kept != nil:
+		return report, kept
+	case ctx.Err() != nil:
+		report.Interrupted = true
+		return report, fmt.Errorf("load: the run was interrupted: %w", context.Cause(ctx))
+	}
+	return report, nil
+}
+
+// drive sends all requests and returns when no more is due: in an open loop some
+// are still in flight then.
+func (r *runner) drive() (report arrival.Report, err error) {
+	if r.open() {
+		p := arrival.Pacer{Start: r.start, Phases: r.Phases, Waiter: r.Waiter}
+		for a := range p.Arrivals(r.arrivals, r.Schedule, r.random(0, workload.Arrivals), &report) {
+			if !r.launch(a) {
+				break
+			}
+		}
+		return r.ending(report), nil
+	}
+	c := arrival.Closed{
+		Users: r.Users, Each: r.Each, Think: r.Think, Every: r.Every, Join: r.Join,
+		Rand:  func(user int) *rand.Rand { return r.random(uint64(user), workload.ThinkTime) },
+		Start: r.start, Phases: r.Phases, Waiter: r.Waiter,
+	}
+	defer r.deadline()()
+	report, err = c.Run(r.arrivals, func(_ context.Context, a arrival.Arrival) { r.closed(a) })
+	return r.ending(report), err
+}
+
+// ending puts right why a run ended: arrivals cannot know that it was for want
+// of requests, or because all that counts was answered.
+func (r *runner) ending(report arrival.Report) arrival.Report {
+	switch cause := context.Cause(r.requests); {
+	case report.End != arrival.Stopped:
+	case cause == nil && r.exhausted.Load():
+		report.End = arrival.Exhausted
+	case errors.Is(cause, errDrained), r.closedGate:
+		report.End = arrival.Complete
+	}
+	return report
+}
+
+// launch sends an arrival of an open loop and does not wait for anything. It
+// reports false where the source has no more.
+func (r *runner) launch(a arrival.Arrival) bool {
+	if r.ended(0, a.Seq) {
+		r.exhausted.Store(true)
+		return false
+	}
+	if !r.pass(a) {
+		return false
+	}
+	if int(r.inFlight.Add(1)) > r.MaxInFlight {
+		r.inFlight.Add(-1)
+		r.drop.Add(1)
+		if a.Phase == record.Measured {
+			r.meter.Drop(a.Due)
+		}
+		r.skip(a)
+		return true
+	}
+	r.enter(a)
+	r.sent.Go(func() {
+		r.send(a, 0, a.Seq)
+		r.inFlight.Add(-1)
+	})
+	return true
+}
+
+// pass reports whether an arrival may be sent.
+func (r *runner) pass(a arrival.Arrival) bool {
+	if r.gate == nil || a.Phase != record.Measured {
+		return true
+	}
+	r.gating.Lock()
+	defer r.gating.Unlock()
+	if !r.closedGate && !r.gate() {
+		r.closedGate = true
+	}
+	return !r.closedGate
+}
+
+// skip takes what was made for an arrival that is not sent: the next ones are
+// theirs whatever became of it.
+func (r *runner) skip(a arrival.Arrival) {
+	r.sent.Go(func() { r.stock.take(r.requests, 0, a.Seq) })
+}
+
+// closed sends a request of a user and waits for its answer.
+func (r *runner) closed(a arrival.Arrival) {
+	lane, i := a.User, a.Turn
+	if r.shared {
+		lane, i = 0, a.Seq
+	}
+	if r.ended(lane, i) {
+		r.exhausted.Store(true)
+		r.noMore(workload.ErrEnd)
+		return
+	}
+	if !r.pass(a) {
+		r.noMore(errGate)
+		return
+	}
+	if n := r.admitted.Add(1); r.Drain > 0 && int(n) == r.total() {
+		timer := time.AfterFunc(r.Drain, func() { r.giveUp(errDrained) })
+		defer timer.Stop()
+	}
+	r.inFlight.Add(1)
+	r.enter(a)
+	r.send(a, lane, i)
+	r.inFlight.Add(-1)
+}
+
+// deadline gives up what a closed loop has in flight when Drain has passed since
+// its phases ended, where they end at a time, and returns what calls that off.
+func (r *runner) deadline() (off func()) {
+	var end time.Duration
+	for _, p := range r.limits() {
+		if p.For == 0 || p.For == arrival.Forever {
+			return func() {}
+		}
+		end += p.For
+	}
+	if r.Drain == 0 {
+		return func() {}
+	}
+	timer := time.AfterFunc(time.Until(r.start.Add(end+r.Drain)), func() { r.giveUp(errDrained) })
+	return func() { timer.Stop() }
+}
+
+// total is how many requests a closed loop will send, if that is known; else -1.
+func (r *runner) total() int {
+	total := -1
+	if r.Each > 0 {
+		total = r.Each * r.Users
+	}
+	counted := 0
+	for _, p := range r.limits() {
+		if p.Count == 0 {
+			return total
+		}
+		counted += p.Count
+	}
+	if total < 0 {
+		return counted
+	}
+	return min(total, counted)
+}
+
+// limits are those of the phases that there are.
+func (r *runner) limits() []arrival.Limit {
+	list := []arrival.Limit{r.Phases.Measured}
+	for _, p := range []arrival.Limit{r.Phases.Warmup, r.Phases.Cooldown} {
+		if p != (arrival.Limit{}) {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// enter and leave count what is measured and in flight, so that an endless
+// cool-down ends with the last of it.
+func (r *runner) enter(a arrival.Arrival) {
+	switch a.Phase {
+	case record.Measured:
+		r.measured.Add(1)
+	case record.Cooldown:
+		r.cooling.Store(true)
+		r.cooled()
+	}
+}
+
+func (r *runner) leave(a arrival.Arrival) {
+	if a.Phase == record.Measured {
+		r.measured.Add(-1)
+		r.cooled()
+	}
+}
+
+func (r *runner) cooled() {
+	if r.Phases.Cooldown.For == arrival.Forever && r.cooling.Load() && r.measured.Load() == 0 {
+		r.noMore(nil)
+		r.giveUp(errDrained) // what is left only kept the load on
+	}
+}
+
+// send makes the call of an arrival, which is a lane's i-th request.
+func (r *runner) send(a arrival.Arrival, lane, i int) {
+	defer r.leave(a)
+	rec := r.rec.blank()
+	rec.Seq, rec.User, rec.Phase, rec.Due = a.Seq, a.User, a.Phase, a.Due
+	g, ok := r.stock.take(r.requests, lane, i)
+	switch {
+	case !ok:
+		rec.Failure = &record.Failure{Class: record.Canceled, Message: fmt.Sprint("before it could be sent: ", context.Cause(r.requests))}
+		now := time.Since(r.start)
+		rec.FirstSent, rec.Sent, rec.Done = now, now, now
+	case g.err != nil:
+		rec.AskedInput, rec.AskedOutput = g.req.AskedInput, g.req.Output.Max
+		rec.Failure = &record.Failure{Class: record.Build, Message: g.err.Error()}
+		rec.Done = time.Since(r.start)
+	default:
+		rec.AskedInput, rec.AskedOutput, rec.PossibleCached = g.req.AskedInput, g.req.Output.Max, g.req.PossibleCached
+		r.client.Do(r.requests, &client.Call{Start: r.start, Body: g.body, Whole: g.whole}, rec)
+	}
+	r.rec.add(rec)
+}
+
+// drain waits for what is in flight, and gives it up when Drain is over.
+func (r *runner) drain() {
+	if r.Drain > 0 {
+		timer := time.AfterFunc(r.Drain, func() { r.giveUp(errDrained) })
+		defer timer.Stop()
+	}
+	r.sent.Wait()
+}

@@ -89,11 +89,22 @@ func (r *Result) each(put func(unit string, f Figure, better string)) {
 
 // AllUnits returns the metadata of every unit that a result may have, as [Units]
 // does of a list: a benchmark prints it before it knows what it will measure.
-func AllUnits() []string {
-	var list []Metric
-	every := &Result{Goodput: &Goodput{}, Jobs: &Jobs{}}
-	every.each(func(unit string, _ Figure, better string) { list = append(list, Metric{Unit: unit, Better: better}) })
-	return Units(list)
+func AllUnits() []string { return Units(every()) }
+
+// UnitNames returns the names of all units that a result may have, in order.
+func UnitNames() []string {
+	var names []string
+	for _, m := range every() {
+		names = append(names, m.Unit)
+	}
+	return names
+}
+
+// every is the metrics that there may be, without values.
+func every() (list []Metric) {
+	r := &Result{Goodput: &Goodput{}, Jobs: &Jobs{}}
+	r.each(func(unit string, _ Figure, better string) { list = append(list, Metric{Unit: unit, Better: better}) })
+	return list
 }
 
 // over returns f/n.

@@ -1,0 +1,107 @@
+package fake_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/evaltest/load/client"
+	"github.com/goevals/evals/evaltest/load/fake"
+	"github.com/goevals/evals/evaltest/load/record"
+)
+
+// A pipe is a listener in memory, for bubbles.
+type pipe struct {
+	conns chan net.Conn
+	stop  chan struct{}
+	once  sync.Once
+}
+
+func newPipe() *pipe { return &pipe{conns: make(chan net.Conn), stop: make(chan struct{})} }
+
+func (p *pipe) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.stop:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipe) Close() error   { p.once.Do(func() { close(p.stop) }); return nil }
+func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case p.conns <- there:
+		return here, nil
+	case <-p.stop:
+		return nil, errors.New("refused")
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// A bench is a server in memory, a client of it and what it saw.
+type bench struct {
+	t      *testing.T
+	server *fake.Server
+	client *client.Client
+	dial   func(context.Context, string, string) (net.Conn, error)
+	start  time.Time
+	stop   func()
+
+	mu   sync.Mutex
+	seen []*fake.Seen // in the order of their ends
+}
+
+// serve starts s in memory. In a bubble stop has to be called before its end.
+func serve(t *testing.T, s *fake.Server) *bench {
+	t.Helper()
+	p := newPipe()
+	b := &bench{t: t, server: s, dial: p.dial, start: time.Now()}
+	s.Saw = func(seen *fake.Seen) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.seen = append(b.seen, seen)
+	}
+	stop, err := s.Serve(p)
+	require.NoError(t, err)
+	b.client, err = client.New(client.Config{Host: "http://h", Model: "m", Concurrency: 8, Dial: p.dial, IdleTimeout: time.Hour})
+	require.NoError(t, err)
+	b.stop = func() {
+		b.client.Close()
+		stop()
+	}
+	return b
+}
+
+// call makes a call of n tokens.
+func (b *bench) call(ctx context.Context, p client.Prompt) *record.Request {
+	if p.Text == "" && p.Messages == nil {
+		p.Text = "the water"
+	}
+	body, err := b.client.Body(p)
+	if err != nil {
+		b.t.Error(err)
+		return nil
+	}
+	rec := &record.Request{}
+	b.client.Do(ctx, &client.Call{Start: b.start, Body: body, Whole: p.Whole, Header: http.Header{"X-Test": {"yes"}}}, rec)
+	return rec
+}
+
+// times are when the fragments came, since the start.
+func times(rec *record.Request) (at []time.Duration) {
+	for _, f := range rec.Fragments {
+		at = append(at, f.At)
+	}
+	return at
+}

@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,11 +41,12 @@ func (l *log) add(s *fake.Seen) {
 }
 
 // all ends the server, which tells of a request a little after it has answered
-// it, and returns what it saw.
+// it, and returns what it saw, in the order of arrival.
 func (l *log) all() []*fake.Seen {
 	l.stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	slices.SortFunc(l.seen, func(a, b *fake.Seen) int { return cmp.Compare(a.N, b.N) })
 	return slices.Clone(l.seen)
 }
 

@@ -59,8 +59,8 @@ func TestFail(t *testing.T) {
 						begun := time.Now()
 						rec := b.call(t.Context(), client.Prompt{MaxTokens: 5, Whole: row.whole})
 						synctest.Wait()
-						require.Len(t, b.seen, n+1)
-						seen := b.seen[n]
+						require.Len(t, b.saw(), n+1)
+						seen := b.saw()[n]
 						assert.Equal(t, n, seen.N)
 						assert.Equal(t, n == 1, seen.Failed)
 						assert.False(t, seen.Canceled)
@@ -114,7 +114,7 @@ func TestFailSlots(t *testing.T) {
 			go func() { done <- b.call(t.Context(), client.Prompt{MaxTokens: 1}) }()
 			synctest.Wait()
 		}
-		assert.Len(t, b.seen, 1)
+		assert.Len(t, b.saw(), 1)
 		for range 4 {
 			<-done
 		}

@@ -135,7 +135,7 @@ func TestHTTP(t *testing.T) {
 						counts := s.Counts()
 						assert.Zero(t, counts.InFlight)
 						assert.Equal(t, counts.Requests, counts.Answered+counts.Failed+counts.Refused+counts.Canceled)
-						assert.Len(t, b.seen, counts.Requests+counts.Other, "each is seen")
+						assert.Len(t, b.saw(), counts.Requests+counts.Other, "each is seen")
 					})
 				})
 			}
@@ -176,13 +176,13 @@ func TestSeen(t *testing.T) {
 		_, statuses := talk(t, b, string(rawRequest("/v1/chat/completions?x", body))+"GET /v1/models HTTP/1.1\r\nX-A: 1\r\nx-a:  2 \r\n\r\n", 1<<20)
 		b.stop()
 		require.Equal(t, []int{200, 200}, statuses)
-		s := b.seen[0]
+		s := b.saw()[0]
 		assert.Equal(t, "/v1/chat/completions", s.Path)
 		assert.Equal(t, body, string(s.Body))
 		assert.Equal(t, "application/json", s.Header.Get("Content-Type"))
 		assert.Equal(t, []any{`a"b`, "ué", 2, 3, 3, 3, true, 200, 0}, []any{s.Model, s.User, s.Messages, s.Input, s.Asked, s.Output, s.Streamed, s.Status, s.N})
-		assert.Equal(t, http.Header{"X-A": {"1", "2"}}, b.seen[1].Header)
-		assert.Equal(t, []any{"/v1/models", -1, 200}, []any{b.seen[1].Path, b.seen[1].N, b.seen[1].Status})
+		assert.Equal(t, http.Header{"X-A": {"1", "2"}}, b.saw()[1].Header)
+		assert.Equal(t, []any{"/v1/models", -1, 200}, []any{b.saw()[1].Path, b.saw()[1].N, b.saw()[1].Status})
 	})
 }
 

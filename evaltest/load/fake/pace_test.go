@@ -60,8 +60,8 @@ func TestTimes(t *testing.T) {
 				require.True(t, rec.OK(), "%v", rec.Failure)
 				assert.Equal(t, row.want, times(rec), row.reason)
 				assert.Equal(t, int64(row.tokens), rec.Usage.Output)
-				require.Len(t, b.seen, 1)
-				seen := b.seen[0]
+				require.Len(t, b.saw(), 1)
+				seen := b.saw()[0]
 				assert.Equal(t, row.want, since(b.start, seen.Written), "Written is what the client saw")
 				assert.Equal(t, row.want, since(b.start, seen.Due), "Due is the schedule")
 				assert.Equal(t, b.start, seen.Arrived)
@@ -131,7 +131,7 @@ func TestSlots(t *testing.T) {
 		assert.Equal(t, 5, counts.Answered)
 		assert.Equal(t, 2, counts.Canceled)
 		assert.Zero(t, counts.InFlight)
-		for _, seen := range b.seen {
+		for _, seen := range b.saw() {
 			assert.Equal(t, seen.User, fmt.Sprint(seen.N), "they are numbered as they came")
 			assert.Equal(t, seen.N == 1 || seen.N == 3, seen.Canceled)
 			assert.Equal(t, seen.N == 3, seen.Began.IsZero(), "%d", seen.N)
@@ -161,8 +161,8 @@ func TestCancel(t *testing.T) {
 				rec := b.call(ctx, client.Prompt{MaxTokens: 10, Whole: row.whole})
 				assert.Equal(t, record.Canceled, rec.Failure.Class)
 				synctest.Wait()
-				require.Len(t, b.seen, 1, "without waiting for the schedule")
-				seen := b.seen[0]
+				require.Len(t, b.saw(), 1, "without waiting for the schedule")
+				seen := b.saw()[0]
 				assert.True(t, seen.Canceled)
 				assert.Equal(t, row.at, seen.Ended.Sub(b.start))
 				assert.Equal(t, row.output, seen.Output)
@@ -195,7 +195,7 @@ func TestStopInFlight(t *testing.T) {
 			counts := s.Counts()
 			assert.Equal(t, 3, counts.Canceled)
 			assert.Zero(t, counts.InFlight)
-			assert.Len(t, b.seen, 3)
+			assert.Len(t, b.saw(), 3)
 		})
 	}
 }
@@ -212,7 +212,7 @@ func TestReuse(t *testing.T) {
 		}
 		b.stop()
 		assert.Equal(t, 1, b.server.Counts().Connections)
-		for _, seen := range b.seen {
+		for _, seen := range b.saw() {
 			assert.Zero(t, seen.Conn)
 		}
 	})

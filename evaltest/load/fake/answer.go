@@ -63,18 +63,38 @@ func (c *conn) wait(k *call, until time.Time) bool {
 	if d <= 0 {
 		return true
 	}
+	if w := c.run.wheel; w != nil {
+		if c.sleeper == nil {
+			c.sleeper = newSleeper()
+		}
+		w.add(c.sleeper, until)
+		if woken(c, k, c.sleeper.wake) {
+			return true
+		}
+		w.drop(c.sleeper)
+		return false
+	}
 	if c.timer == nil {
 		c.timer = time.NewTimer(d)
 	} else {
 		c.timer.Reset(d)
 	}
+	if woken(c, k, c.timer.C) {
+		return true
+	}
+	c.timer.Stop()
+	return false
+}
+
+// woken waits for a ring. It is false if the client has gone or the server is
+// stopped before.
+func woken[T any](c *conn, k *call, ring <-chan T) bool {
 	select {
-	case <-c.timer.C:
+	case <-ring:
 		return true
 	case <-k.gone:
 	case <-c.run.stop:
 	}
-	c.timer.Stop()
 	k.canceled = true
 	return false
 }

@@ -21,18 +21,24 @@ func newCache(blocks int) *cache {
 func (c *cache) hold(blocks []uint64) (held int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i, b := range blocks {
+	for _, b := range blocks {
 		_, ok := c.young[b]
 		if !ok {
 			_, ok = c.old[b]
-			if len(c.young) >= c.half {
-				c.young, c.old = map[uint64]struct{}{}, c.young
-			}
-			c.young[b] = struct{}{}
 		}
-		if ok && held == i {
-			held++
+		if !ok {
+			break
 		}
+		held++
+	}
+	for _, b := range blocks { // only now: a generation may end here, with blocks that are wanted
+		if _, ok := c.young[b]; ok {
+			continue
+		}
+		if len(c.young) >= c.half {
+			c.young, c.old = map[uint64]struct{}{}, c.young
+		}
+		c.young[b] = struct{}{}
 	}
 	return held
 }

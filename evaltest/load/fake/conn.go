@@ -26,8 +26,10 @@ type conn struct {
 
 	out   []byte // of the goroutine that answers
 	frame frame
-	timer *time.Timer
-	once  sync.Once
+	// One of the two is what its waits are done with.
+	timer   *time.Timer
+	sleeper *sleeper
+	once    sync.Once
 }
 
 func newConn(r *run, nc net.Conn, n int) *conn {

@@ -26,7 +26,8 @@
 // reasoning_content and reasoning; the arguments of tool calls, as the text that
 // they are; each of tools as its JSON without space between its parts. Roles, ids,
 // names of messages and names in tool calls are the template's, which is
-// PerMessage and PerRequest; Names makes names count. A completion's prompt is one
+// PerMessage and PerRequest, as evaltest/load/agent plans them; Names makes names
+// count. A completion's prompt is one
 // text, or the numbers of tokens, one each. What else a body holds counts
 // nothing; a part that is no text is refused.
 //
@@ -53,7 +54,14 @@
 //
 // # Time
 //
-// Timers are the system's: see BenchmarkPaced for how late they are. A server
-// that shares a processor with its client is late because of it, so a measurement
-// compares with Written rather than with the schedule.
+// Where First, Gap, Slots and Stalls are not set nothing waits: a connection is
+// read and answered by one goroutine, events that are due together are written
+// together, and a client that goes away is noticed when a write fails. Elsewhere a
+// client that goes away is noticed at once.
+//
+// On Linux one timer of the kernel wakes all streams; elsewhere, and in bubbles,
+// the runtime's timers do, which are up to a millisecond later where a processor
+// idles. BenchmarkPaced says how late events are written. A server that shares a
+// processor with its client is late because of it, so a measurement compares with
+// Written rather than with the schedule.
 package fake

@@ -21,9 +21,10 @@ const (
 // A reader reads requests from a connection: HTTP/1.1 and 1.0, bodies with a
 // Content-Length or in chunks. What it returns is valid until the next read.
 //
-// It is not net/http's server because that spends several times as much on a
-// request (see BenchmarkRequests), which a measured client on the same machine
-// would then lack.
+// It is not net/http's server because that spends more on a request that is
+// answered with a constant than this one does with all its counting (see
+// BenchmarkRequests), and a measured client on the same machine lacks what the
+// server takes.
 type reader struct {
 	conn    net.Conn
 	maxBody int

@@ -29,39 +29,39 @@ func millis(at ...int) (d []time.Duration) {
 func TestTimes(t *testing.T) {
 	for _, row := range []struct {
 		name, reason string
-		server       fake.Server
+		server       *fake.Server
 		tokens       int
 		whole        bool
 		want         []time.Duration
 	}{
-		{"at once", "the zero value does not wait", fake.Server{}, 3, false, millis(0, 0, 0)},
-		{"first", "all tokens are due with the first", fake.Server{First: 30 * ms}, 2, false, millis(30, 30)},
-		{"gap", "token k is due at First + k·Gap", fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
-		{"gap alone", "the first token is due at once", fake.Server{Gap: 20 * ms}, 3, false, millis(0, 20, 40)},
-		{"chunk", "an event is due with its last token, and the last event is shorter", fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 2}, 5, false, millis(50, 90, 110)},
-		{"large chunk", "an answer may be one event", fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 99}, 3, false, millis(70)},
-		{"whole", "a whole answer comes with its last token", fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, true, millis(90)},
+		{"at once", "the zero value does not wait", &fake.Server{}, 3, false, millis(0, 0, 0)},
+		{"first", "all tokens are due with the first", &fake.Server{First: 30 * ms}, 2, false, millis(30, 30)},
+		{"gap", "token k is due at First + k·Gap", &fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
+		{"gap alone", "the first token is due at once", &fake.Server{Gap: 20 * ms}, 3, false, millis(0, 20, 40)},
+		{"chunk", "an event is due with its last token, and the last event is shorter", &fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 2}, 5, false, millis(50, 90, 110)},
+		{"large chunk", "an answer may be one event", &fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 99}, 3, false, millis(70)},
+		{"whole", "a whole answer comes with its last token", &fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, true, millis(90)},
 		{
 			"stall", "what falls into a stall comes at its end, all together, and what comes after it is on time",
-			fake.Server{First: 30 * ms, Gap: 20 * ms, Stalls: []fake.Stall{{At: 40 * ms, For: 50 * ms}}}, 5, false, millis(30, 90, 90, 90, 110),
+			&fake.Server{First: 30 * ms, Gap: 20 * ms, Stalls: []fake.Stall{{At: 40 * ms, For: 50 * ms}}}, 5, false, millis(30, 90, 90, 90, 110),
 		},
 		{
 			"stalls merged", "stalls that overlap or touch are one, in whatever order they are given",
-			fake.Server{Gap: 10 * ms, Stalls: []fake.Stall{{At: 30 * ms, For: 10 * ms}, {At: 5 * ms, For: 15 * ms}, {At: 10 * ms, For: 20 * ms}, {}}}, 5, false, millis(0, 40, 40, 40, 40),
+			&fake.Server{Gap: 10 * ms, Stalls: []fake.Stall{{At: 30 * ms, For: 10 * ms}, {At: 5 * ms, For: 15 * ms}, {At: 10 * ms, For: 20 * ms}, {}}}, 5, false, millis(0, 40, 40, 40, 40),
 		},
-		{"stall at the begin", "nothing is written in it, though nothing else waits", fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, false, millis(70, 70)},
-		{"whole in a stall", "it holds whole answers too", fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, true, millis(70)},
+		{"stall at the begin", "nothing is written in it, though nothing else waits", &fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, false, millis(70, 70)},
+		{"whole in a stall", "it holds whole answers too", &fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, true, millis(70)},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := serve(t, &row.server)
+				b := serve(t, row.server)
 				rec := b.call(t.Context(), client.Prompt{MaxTokens: row.tokens, Whole: row.whole})
 				b.stop()
 				require.True(t, rec.OK(), "%v", rec.Failure)
 				assert.Equal(t, row.want, times(rec), row.reason)
 				assert.Equal(t, int64(row.tokens), rec.Usage.Output)
-				require.Len(t, b.seen, 1)
-				seen := b.seen[0]
+				require.Len(t, b.saw(), 1)
+				seen := b.saw()[0]
 				assert.Equal(t, row.want, since(b.start, seen.Written), "Written is what the client saw")
 				assert.Equal(t, row.want, since(b.start, seen.Due), "Due is the schedule")
 				assert.Equal(t, b.start, seen.Arrived)
@@ -131,7 +131,7 @@ func TestSlots(t *testing.T) {
 		assert.Equal(t, 5, counts.Answered)
 		assert.Equal(t, 2, counts.Canceled)
 		assert.Zero(t, counts.InFlight)
-		for _, seen := range b.seen {
+		for _, seen := range b.saw() {
 			assert.Equal(t, seen.User, fmt.Sprint(seen.N), "they are numbered as they came")
 			assert.Equal(t, seen.N == 1 || seen.N == 3, seen.Canceled)
 			assert.Equal(t, seen.N == 3, seen.Began.IsZero(), "%d", seen.N)
@@ -161,8 +161,8 @@ func TestCancel(t *testing.T) {
 				rec := b.call(ctx, client.Prompt{MaxTokens: 10, Whole: row.whole})
 				assert.Equal(t, record.Canceled, rec.Failure.Class)
 				synctest.Wait()
-				require.Len(t, b.seen, 1, "without waiting for the schedule")
-				seen := b.seen[0]
+				require.Len(t, b.saw(), 1, "without waiting for the schedule")
+				seen := b.saw()[0]
 				assert.True(t, seen.Canceled)
 				assert.Equal(t, row.at, seen.Ended.Sub(b.start))
 				assert.Equal(t, row.output, seen.Output)
@@ -195,7 +195,7 @@ func TestStopInFlight(t *testing.T) {
 			counts := s.Counts()
 			assert.Equal(t, 3, counts.Canceled)
 			assert.Zero(t, counts.InFlight)
-			assert.Len(t, b.seen, 3)
+			assert.Len(t, b.saw(), 3)
 		})
 	}
 }
@@ -212,7 +212,7 @@ func TestReuse(t *testing.T) {
 		}
 		b.stop()
 		assert.Equal(t, 1, b.server.Counts().Connections)
-		for _, seen := range b.seen {
+		for _, seen := range b.saw() {
 			assert.Zero(t, seen.Conn)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -96,6 +97,13 @@ func (b *bench) call(ctx context.Context, p client.Prompt) *record.Request {
 	rec := &record.Request{}
 	b.client.Do(ctx, &client.Call{Start: b.start, Body: body, Whole: p.Whole, Header: http.Header{"X-Test": {"yes"}}}, rec)
 	return rec
+}
+
+// saw is what has been seen so far.
+func (b *bench) saw() []*fake.Seen {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.seen)
 }
 
 // times are when the fragments came, since the start.

@@ -15,6 +15,7 @@ type run struct {
 	stalls   []Stall
 	cache    *cache // nil: none
 	slots    *slots // nil: no limit
+	wheel    *wheel // nil: the runtime's timers
 	// waits says that answers may wait. Where none does, the goroutine that reads
 	// a connection answers too, and nobody looks for clients that have gone.
 	waits bool
@@ -40,6 +41,13 @@ func newRun(s *Server, l net.Listener) *run {
 		r.slots = &slots{free: s.Slots}
 	}
 	r.waits = s.First > 0 || s.Gap > 0 || s.Slots > 0 || len(r.stalls) > 0
+	// A bubble has a clock of its own, and no sockets.
+	if _, real := l.(*net.TCPListener); real && r.waits {
+		if a := newAlarm(); a != nil {
+			r.wheel = &wheel{alarm: a}
+			r.all.Go(r.wheel.run)
+		}
+	}
 	return r
 }
 
@@ -115,6 +123,9 @@ func (r *run) end() {
 	_ = r.listener.Close() // nothing can be done about it
 	for _, c := range conns {
 		_ = c.nc.Close()
+	}
+	if r.wheel != nil {
+		r.wheel.close()
 	}
 	r.all.Wait()
 }

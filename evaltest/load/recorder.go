@@ -19,25 +19,30 @@ const recorderQueue = 1024
 // counts them all.
 const refusedKept = 3
 
-// A recorder counts and keeps finished requests, on a goroutine of its own: what
-// it costs to write one is in nobody's latency.
+// A recorder counts finished requests, and has them kept on a goroutine of its
+// own: what it costs to write one is in nobody's way.
 type recorder struct {
 	meter *metric.Meter
 	sink  func(*record.Request) error
 	stop  context.CancelCauseFunc
 	watch *monitor
 
-	queue   chan *record.Request
-	pool    sync.Pool
-	err     error // of the sink; read after close
+	pool  sync.Pool
+	queue chan *record.Request // for the sink; nil without one
+	done  chan struct{}
+	err   error // of the sink; read after close
+
+	mu      sync.Mutex
 	refused []error
-	done    chan struct{}
 }
 
 func newRecorder(meter *metric.Meter, sink func(*record.Request) error, watch *monitor, stop context.CancelCauseFunc) *recorder {
-	r := &recorder{meter: meter, sink: sink, stop: stop, watch: watch, queue: make(chan *record.Request, recorderQueue), done: make(chan struct{})}
+	r := &recorder{meter: meter, sink: sink, stop: stop, watch: watch}
 	r.pool.New = func() any { return new(record.Request) }
-	go r.run()
+	if sink != nil {
+		r.queue, r.done = make(chan *record.Request, recorderQueue), make(chan struct{})
+		go r.keep()
+	}
 	return r
 }
 
@@ -48,17 +53,33 @@ func (r *recorder) blank() *record.Request {
 	return rec
 }
 
-// add hands a finished request over; it belongs to the recorder then.
-func (r *recorder) add(rec *record.Request) { r.queue <- rec }
+// add counts a finished request; it belongs to the recorder then. Counting takes
+// less than handing it to another goroutine would.
+func (r *recorder) add(rec *record.Request) {
+	r.watch.see(rec)
+	if err := r.meter.Add(rec); err != nil {
+		r.refuse(err)
+	}
+	if r.sink == nil {
+		r.pool.Put(rec)
+		return
+	}
+	r.queue <- rec
+}
 
-func (r *recorder) run() {
+func (r *recorder) refuse(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.refused) < refusedKept { // the result counts all of them
+		r.refused = append(r.refused, err)
+	}
+}
+
+// keep gives records to the sink, one after the other.
+func (r *recorder) keep() {
 	defer close(r.done)
 	for rec := range r.queue {
-		r.watch.see(rec)
-		if err := r.meter.Add(rec); err != nil && len(r.refused) < refusedKept { // the result counts all of them
-			r.refused = append(r.refused, err)
-		}
-		if r.sink != nil && r.err == nil {
+		if r.err == nil {
 			if err := r.sink(rec); err != nil {
 				r.err = fmt.Errorf("load: request %d could not be kept, the run ends: %w", rec.Seq, err)
 				r.stop(r.err)
@@ -68,8 +89,11 @@ func (r *recorder) run() {
 	}
 }
 
-// close waits until all that was added is counted and kept.
+// close waits until all that was added is kept.
 func (r *recorder) close() error {
+	if r.sink == nil {
+		return nil
+	}
 	close(r.queue)
 	<-r.done
 	return r.err

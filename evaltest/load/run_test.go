@@ -178,7 +178,7 @@ func TestWarmup(t *testing.T) {
 	assert.EqualValues(t, 7, rep.Result.Counts.Warmup)
 	assert.Positive(t, rep.Result.Counts.Cooldown, "the load goes on until the last that counts is answered")
 	assert.Equal(t, arrival.Complete, rep.Arrivals.End)
-	assert.GreaterOrEqual(t, len(saw.all()), 27)
+	assert.GreaterOrEqual(t, len(saw.all()), 20, "of the warm-up some may be given up when all that counts was answered")
 }
 
 // TestSourceEnds: users share the rows of a file, each of which is sent once.

@@ -84,6 +84,10 @@ func (f failures) list() []ErrorClass {
 type words map[string]int64
 
 func (w words) add(s string) {
+	if n, ok := w[s]; ok { // nearly always; a key is safe as it is
+		w[s] = n + 1
+		return
+	}
 	s = report.Escape(s, 60)
 	if _, ok := w[s]; !ok && len(w) >= finishesKept {
 		s = "(others)"

@@ -1,0 +1,370 @@
+package load_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goevals/evals/evaltest/load"
+	"github.com/goevals/evals/evaltest/load/agent"
+	"github.com/goevals/evals/evaltest/load/arrival"
+	"github.com/goevals/evals/evaltest/load/client"
+	"github.com/goevals/evals/evaltest/load/fake"
+	"github.com/goevals/evals/evaltest/load/metric"
+	"github.com/goevals/evals/evaltest/load/record"
+	"github.com/goevals/evals/evaltest/load/token"
+	"github.com/goevals/evals/evaltest/load/workload"
+)
+
+// The benchmarks hold ours against the barest client there is, in turns, in one
+// run and against the same server in the same process: times alone would say
+// more of the machine. With -short they only show that they work.
+
+// length is how long each leg of a benchmark takes.
+func length(b *testing.B, long time.Duration) time.Duration {
+	if testing.Short() {
+		return long / 40
+	}
+	_ = b
+	return long
+}
+
+// bare is what one would write by hand to send as many requests as can be.
+type bare struct {
+	http *http.Client
+	url  string
+	body []byte
+}
+
+func newBare(url string, body []byte, n int) *bare {
+	return &bare{&http.Client{Transport: &http.Transport{MaxIdleConns: n, MaxIdleConnsPerHost: n, DisableCompression: true}}, url + "/v1/chat/completions", body}
+}
+
+func (c *bare) post(ctx context.Context, body []byte) (io.ReadCloser, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d", resp.StatusCode)
+	}
+	return resp.Body, nil
+}
+
+// BenchmarkRate is the request rate of a closed loop of 64 users beside that of
+// a bare one: x-bare is ours over theirs.
+func BenchmarkRate(b *testing.B) {
+	for _, kind := range []struct {
+		name   string
+		output int
+		whole  bool
+	}{{"whole", 1, true}, {"stream", 16, false}} {
+		b.Run("answer="+kind.name+"/rate", func(b *testing.B) { benchRate(b, kind.output, kind.whole) })
+	}
+}
+
+func benchRate(b *testing.B, output int, whole bool) {
+	const users = 64
+	each := 1200
+	if testing.Short() {
+		each = 5
+	}
+	url, stop, err := (&fake.Server{}).Start()
+	require.NoError(b, err)
+	b.Cleanup(stop)
+	source := words(b, 64, output, func(o *workload.Options) { o.Count = users * each })
+	l := load.Load{
+		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: users, Each: each, Metric: metric.Config{Limits: easy},
+		Ask:       func(p *client.Prompt) { p.Whole = whole },
+		Lookahead: users * each, // all bodies are made before the clock runs, as the bare client's one is
+	}
+	c, err := client.New(client.Config{Host: url, Model: "m", Concurrency: users})
+	require.NoError(b, err)
+	first, err := source.Request(0)
+	require.NoError(b, err)
+	body, err := c.Body(client.Prompt{Text: first.Prompt, MaxTokens: output, MinTokens: output, Whole: whole})
+	require.NoError(b, err)
+	var ours, theirs []float64
+	legs := []func(){
+		func() {
+			rep, err := load.Run(b.Context(), l)
+			require.NoError(b, err)
+			require.EqualValues(b, users*each, rep.Result.Counts.OK)
+			rate, _ := rep.Result.Whole.RequestRate.Get()
+			ours = append(ours, rate)
+		},
+		func() { theirs = append(theirs, bareRate(b, newBare(url, body, users), users, each)) },
+	}
+	for n := 0; b.Loop(); n++ {
+		legs[n%2]()
+		legs[1-n%2]()
+	}
+	o, t := median(ours), median(theirs)
+	b.ReportMetric(o, "ours-requests/s")
+	b.ReportMetric(t, "bare-requests/s")
+	b.ReportMetric(o/t, "x-bare")
+	b.ReportMetric(0, "ns/op")
+}
+
+// bareRate is the bare client's requests a second.
+func bareRate(b *testing.B, c *bare, users, each int) float64 {
+	defer c.http.CloseIdleConnections()
+	var wg sync.WaitGroup
+	start := time.Now()
+	for range users {
+		wg.Go(func() {
+			for range each {
+				body, err := c.post(b.Context(), c.body)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				if _, err := io.Copy(io.Discard, body); err != nil {
+					b.Error(err)
+				}
+				body.Close() //nolint:errcheck // it was read to its end
+			}
+		})
+	}
+	wg.Wait()
+	return float64(users*each) / time.Since(start).Seconds()
+}
+
+func median(list []float64) float64 {
+	s := slices.Sorted(slices.Values(list))
+	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
+}
+
+// BenchmarkStreams reads 300 streams of 50 tokens a second, and says by how much
+// the gaps between tokens as the client saw them differ from those between the
+// server's writes: ours and a bare reader's, and ours over theirs.
+func BenchmarkStreams(b *testing.B) {
+	const streams, gap = 300, 20 * time.Millisecond
+	tokens := max(5, int(length(b, 8*time.Second)/gap))
+	saw := &log{}
+	server := &fake.Server{First: gap, Gap: gap, Saw: saw.add}
+	url, stop, err := server.Start()
+	require.NoError(b, err)
+	b.Cleanup(stop)
+	saw.stop = func() {}
+	source := words(b, 32, tokens, nil)
+	var ours, theirs [2][]float64 // p50, p99
+	legs := []func(){
+		func() { spread(&ours, distortion(b, saw, ourStreams(b, url, source, streams))) },
+		func() { spread(&theirs, distortion(b, saw, bareStreams(b, url, source, tokens, streams))) },
+	}
+	for n := 0; b.Loop(); n++ {
+		legs[n%2]()
+		legs[1-n%2]()
+	}
+	for i, name := range []string{"p50", "p99"} {
+		o, t := median(ours[i]), median(theirs[i])
+		b.ReportMetric(o, "ours-off-"+name+"-ns")
+		b.ReportMetric(t, "bare-off-"+name+"-ns")
+		b.ReportMetric(o/t, "x-bare-"+name)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+func spread(into *[2][]float64, off []float64) {
+	slices.Sort(off)
+	into[0] = append(into[0], off[len(off)/2])
+	into[1] = append(into[1], off[len(off)*99/100])
+}
+
+// distortion is the difference, for each token but the first of each stream,
+// between the gap that was seen and the one that was written. It waits until the
+// server has told of all of them.
+func distortion(b *testing.B, saw *log, seen map[string][]time.Duration) (off []float64) {
+	var list []*fake.Seen
+	for len(list) < len(seen) {
+		runtime.Gosched()
+		list = saw.all()
+	}
+	saw.mu.Lock()
+	saw.seen = nil
+	saw.mu.Unlock()
+	for _, s := range list {
+		at := seen[s.User]
+		require.Len(b, at, len(s.Written), s.User)
+		for i := 1; i < len(at); i++ {
+			off = append(off, float64((at[i] - at[i-1] - s.Written[i].Sub(s.Written[i-1])).Abs()))
+		}
+	}
+	return off
+}
+
+func ourStreams(b *testing.B, url string, source workload.Source, streams int) map[string][]time.Duration {
+	seen := map[string][]time.Duration{}
+	rep, err := load.Run(b.Context(), load.Load{
+		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: streams, Each: 1, Join: time.Second / 2,
+		Metric: metric.Config{Limits: easy}, Ask: func(p *client.Prompt) { p.User = digits(p.Text) },
+		Sink: func(r *record.Request) error {
+			at := make([]time.Duration, len(r.Fragments))
+			for i, f := range r.Fragments {
+				at[i] = f.At
+			}
+			req, err := source.Request(r.User) // one request a user: its number is the user's
+			seen[digits(req.Prompt)] = at
+			return err
+		},
+	})
+	require.NoError(b, err)
+	require.EqualValues(b, streams, rep.Result.Counts.OK)
+	return seen
+}
+
+// digits stands for a prompt in the field user: the server tells it back.
+func digits(text string) string { return strconv.Itoa(len(text)) + text[max(0, len(text)-40):] }
+
+func bareStreams(b *testing.B, url string, source workload.Source, tokens, streams int) map[string][]time.Duration {
+	c := newBare(url, nil, streams)
+	defer c.http.CloseIdleConnections()
+	maker, err := client.New(client.Config{Host: url, Model: "m", Concurrency: streams})
+	require.NoError(b, err)
+	seen := map[string][]time.Duration{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	start := time.Now()
+	for i := range streams {
+		req, err := source.Request(i)
+		require.NoError(b, err)
+		body, err := maker.Body(client.Prompt{Text: req.Prompt, MaxTokens: tokens, MinTokens: tokens, User: digits(req.Prompt)})
+		require.NoError(b, err)
+		wg.Go(func() {
+			<-time.After(time.Second / 2 * time.Duration(i) / time.Duration(streams))
+			at, err := readLines(b.Context(), c, body, start)
+			if err != nil {
+				b.Error(err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			seen[digits(req.Prompt)] = at
+		})
+	}
+	wg.Wait()
+	return seen
+}
+
+// readLines notes when each line came that has content.
+func readLines(ctx context.Context, c *bare, body []byte, start time.Time) (at []time.Duration, err error) {
+	in, err := c.post(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadSlice('\n')
+		now := time.Since(start)
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return at, err
+		}
+		if bytes.Contains(line, []byte(`"content":"`)) && !bytes.Contains(line, []byte(`"content":""`)) {
+			at = append(at, now)
+		}
+	}
+}
+
+// BenchmarkOpenRate is how exactly an open loop of 1,000 arrivals a second keeps
+// its rate: off-% is the difference to what was asked.
+func BenchmarkOpenRate(b *testing.B) {
+	url, stop, err := (&fake.Server{First: 5 * time.Millisecond}).Start()
+	require.NoError(b, err)
+	b.Cleanup(stop)
+	var off, lag []float64
+	for b.Loop() {
+		leg := length(b, 10*time.Second)
+		rep, err := load.Run(b.Context(), load.Load{
+			Client: client.Config{Host: url, Model: "m"}, Source: words(b, 64, 8, nil), Schedule: arrival.Constant(1000),
+			Phases: arrival.Phases{Warmup: arrival.Limit{For: leg / 10}, Measured: arrival.Limit{For: leg}}, Metric: metric.Config{Limits: easy},
+		})
+		require.NoError(b, err)
+		achieved, _ := rep.Result.Rates.Achieved.Get()
+		p99, _ := rep.Result.Dists[metric.Lag].At(0.99).Value.Get()
+		off, lag = append(off, 100*abs(achieved-1000)/1000), append(lag, p99)
+	}
+	b.ReportMetric(slices.Max(off), "off-%")
+	b.ReportMetric(median(lag), "lag-p99-ns")
+	b.ReportMetric(0, "ns/op")
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+// BenchmarkMemory is what a long replay keeps: the heap at the end of one of ten
+// times as many trajectories over that of a short one.
+func BenchmarkMemory(b *testing.B) {
+	url, stop, err := (&fake.Server{}).Start()
+	require.NoError(b, err)
+	b.Cleanup(stop)
+	n := 5000
+	if testing.Short() {
+		n = 100
+	}
+	var ratios []float64
+	for b.Loop() {
+		short, long := heapAfter(b, url, n), heapAfter(b, url, 10*n)
+		ratios = append(ratios, long/short)
+		b.ReportMetric(short, "short-heap-B")
+		b.ReportMetric(long, "long-heap-B")
+	}
+	b.ReportMetric(median(ratios), "x-short")
+	b.ReportMetric(0, "ns/op")
+}
+
+// heapAfter is the largest live heap that was seen in a run of n trajectories of
+// four turns, plans not counted: they are numbers that the caller has.
+func heapAfter(b *testing.B, url string, n int) float64 {
+	plans, err := agent.Synthesize(1, n, agent.Shape{Input: agent.Fixed(64), Turns: agent.Fixed(4), Output: agent.Fixed(8), Environment: agent.Fixed(16)})
+	require.NoError(b, err)
+	runtime.GC()
+	before := liveHeap()
+	most := uint64(0)
+	seen := 0
+	sink := &events{list: nil}
+	_, err = load.RunAgents(b.Context(), load.Agents{
+		Client: client.Config{Host: url, Model: "m"}, Plans: plans, Metric: metric.Config{Limits: easy},
+		Config: agent.Config{Text: token.Words{}, Seed: 1, MaxActive: 32, Sink: counting{sink, func() {
+			if seen++; seen%(n/2) == 0 {
+				runtime.GC()
+				most = max(most, liveHeap())
+			}
+		}}},
+	})
+	require.NoError(b, err)
+	runtime.KeepAlive(plans)
+	return float64(max(most, before+1) - before)
+}
+
+type counting struct {
+	*events
+	each func()
+}
+
+func (c counting) Request(*record.Request) error { c.each(); return nil }
+func (c counting) Trajectory(*agent.Event) error { return nil }
+
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}

@@ -34,7 +34,8 @@ type reader struct {
 	chunks  []byte // a body that came in chunks
 }
 
-// A head is the first part of a request. Its parts lie in the reader's buffer.
+// A head is the first part of a request. Its parts lie in the reader's buffer, or
+// in what that was before it grew for the body.
 type head struct {
 	method, target []byte
 	fields         []byte // the header's lines
@@ -94,7 +95,6 @@ func (r *reader) next(h *head, before func() error) (body []byte, arrived time.T
 	if h.length > r.maxBody {
 		return nil, arrived, refuse(http.StatusRequestEntityTooLarge, "the body has %d bytes: this server reads %d", h.length, r.maxBody)
 	}
-	line, first := end-r.from, &r.buf[0]
 	if h.expect && r.to-end < h.length || h.expect && h.chunked {
 		if err := before(); err != nil {
 			return nil, arrived, err
@@ -115,9 +115,6 @@ func (r *reader) next(h *head, before func() error) (body []byte, arrived time.T
 		return nil, arrived, err
 	}
 	arrived = time.Now()
-	if &r.buf[0] != first { // it has grown: the head lies elsewhere
-		_ = h.parse(r.buf[r.from : r.from+line])
-	}
 	r.from = end
 	return body, arrived, nil
 }

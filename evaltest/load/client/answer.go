@@ -32,6 +32,7 @@ type answer struct {
 	at    time.Duration // of the last read that brought something
 	split splitter
 	chunk chunk
+	mould mould
 	body  []byte // of a whole answer
 	usage []byte // the last usage object
 
@@ -45,6 +46,7 @@ func (a *answer) begin(c *Client, req *http.Request, rec *record.Request, w *wat
 	a.c, a.req, a.rec, a.w, a.reply = c, req, rec, w, reply
 	a.shape, a.at, a.done, a.tail, a.failure = unknown, 0, false, false, nil
 	a.split.reset(c.cfg.MaxEvent)
+	a.mould.reset()
 	a.usage = a.usage[:0]
 	const keep = 1 << 20
 	if a.body = a.body[:0]; cap(a.body) > keep {
@@ -127,6 +129,11 @@ func (a *answer) event(data []byte, named bool) bool {
 // take reads an event, or a whole answer.
 func (a *answer) take(data []byte, named, inStream bool) bool {
 	ch := &a.chunk
+	if inStream && !named && a.mould.fill(ch, data) {
+		a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Bytes: ch.text})
+		a.w.progress(a.at)
+		return true
+	}
 	if ok := ch.scan(a.c.cfg.API, data); !ok && !named {
 		what := "the answer"
 		if inStream {
@@ -142,6 +149,9 @@ func (a *answer) take(data []byte, named, inStream bool) bool {
 	if ch.odd != "" {
 		a.failure = a.c.fail(record.Malformed, a.c.secretsOf(a.req), "%s has a type that the API does not give it: %s", ch.odd, excerpt(data))
 		return false
+	}
+	if inStream && a.c.cfg.API != Gemini {
+		a.mould.take(ch, data)
 	}
 	if kind, n, ok := ch.fragment(); ok {
 		a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Kind: kind, Bytes: n})

@@ -17,6 +17,12 @@ type chunk struct {
 	choices               int    // how many choices or candidates there are
 	failed                bool   // it carries an error
 	odd                   string // a field that has another type than the API gives it
+
+	// The last visible text that was read in one string: where it stands, with
+	// its quotes, and its length; to is 0 if something came that may have taken
+	// its place. For a mould.
+	from, to, single int
+	name             string // of the field
 }
 
 // fragment is what a chunk is as a fragment; ok is false if it holds nothing
@@ -58,7 +64,7 @@ func (c *chunk) scan(api API, b []byte) bool {
 func (c *chunk) field(cur *cursor, key []byte) {
 	switch string(key) {
 	case "choices":
-		c.text, c.reasoning, c.tool, c.choices, c.finish = 0, 0, 0, 0, nil
+		c.text, c.reasoning, c.tool, c.choices, c.finish, c.to = 0, 0, 0, 0, nil, 0
 		c.list(cur, "choices", false)
 	case "usage":
 		c.usage = object(cur)
@@ -122,7 +128,7 @@ func (c *chunk) choice(cur *cursor) {
 		case "message": // of a whole answer; some servers stream it too
 			message.read(c, cur)
 		case "text": // of a completion
-			text = c.textValue(cur, "text")
+			text = c.visibleText(cur, "text")
 		case "finish_reason":
 			c.finish = stringOrNil(cur)
 		case "error": // OpenRouter's place for an upstream's failure
@@ -153,6 +159,7 @@ func (p *channels) hidden() int {
 
 func (p *channels) read(c *chunk, cur *cursor) {
 	*p = channels{}
+	c.to = 0
 	if !cur.open('{') {
 		c.noteOdd("delta", cur.skip())
 		return
@@ -167,11 +174,12 @@ func (p *channels) read(c *chunk, cur *cursor) {
 			p.content, p.thinking = 0, 0
 			if cur.peek() == '[' {
 				p.content, p.thinking = parts(cur)
+				c.to = 0
 			} else {
-				p.content = c.textValue(cur, "content")
+				p.content = c.visibleText(cur, "content")
 			}
 		case "refusal":
-			p.refusal = c.textValue(cur, "refusal")
+			p.refusal = c.visibleText(cur, "refusal")
 		case "reasoning":
 			p.reasoning = c.reasoningValue(cur)
 		case "reasoning_content":
@@ -199,6 +207,20 @@ func (c *chunk) textValue(cur *cursor, name string) int {
 		return 0
 	}
 	return textLen(raw, plain)
+}
+
+// visibleText is textValue of a visible text, and notes where it stands.
+func (c *chunk) visibleText(cur *cursor, name string) int {
+	isText := cur.peek() == '"'
+	from := cur.i
+	n := c.textValue(cur, name)
+	switch {
+	case isText:
+		c.from, c.to, c.single, c.name = from, cur.i, n, name
+	case c.name == name: // it takes the place of the one before
+		c.to = 0
+	}
+	return n
 }
 
 // reasoningValue is textValue of a reasoning, which some servers send as an

@@ -340,3 +340,40 @@ func FuzzUsage(f *testing.F) {
 		require.Equal(t, want, u)
 	})
 }
+
+// FuzzMould: an event that is read by the mould of the one before comes to what
+// reading it whole comes to.
+func FuzzMould(f *testing.F) {
+	for _, pair := range [][2]string{
+		{`{"model":"m","choices":[{"delta":{"content":"ab"}}]}`, `{"model":"m","choices":[{"delta":{"content":"c\u00e9"}}]}`},
+		{`{"choices":[{"delta":{"content":"ab","content":[{"text":"xy"}]}}]}`, `{"choices":[{"delta":{"content":"abc","content":[{"text":"xy"}]}}]}`},
+		{`{"choices":[{"delta":{"content":"xy"},"text":"ab","text":null}]}`, `{"choices":[{"delta":{"content":"xy"},"text":"abc","text":null}]}`},
+		{`{"choices":[{"message":{"content":"xy"},"delta":{"content":"ab"},"delta":{}}]}`, `{"choices":[{"message":{"content":"xy"},"delta":{"content":"abc"},"delta":{}}]}`},
+		{`{"choices":[{"delta":{"content":"","refusal":"no"}}]}`, `{"choices":[{"delta":{"content":"","refusal":"never"}}]}`},
+		{`{"choices":[{"text":"a"}],"choices":[{"delta":{"content":"b"}}]}`, `{"choices":[{"text":"aa"}],"choices":[{"delta":{"content":"b"}}]}`},
+		{`{"choices":[{"delta":{"reasoning":"","content":"b"}}]}`, `{"choices":[{"delta":{"reasoning":"","content":"b"c"}}]}`},
+		{`{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[{"delta":{"content":"a\"}}]}`},
+	} {
+		f.Add(pair[0], pair[1])
+	}
+	f.Fuzz(func(t *testing.T, first, second string) {
+		var c, want, got chunk
+		if !c.scan(Chat, []byte(first)) {
+			return
+		}
+		var m mould
+		if m.take(&c, []byte(first)); !m.fill(&got, []byte(second)) {
+			return
+		}
+		require.True(t, want.scan(Chat, []byte(second)), "%q", second)
+		type sums struct {
+			text, reasoning, tool, choices int
+			finish, usage, odd             string
+			failed                         bool
+		}
+		of := func(c chunk) sums {
+			return sums{c.text, c.reasoning, c.tool, c.choices, string(c.finish), string(c.usage), c.odd, c.failed}
+		}
+		require.Equal(t, of(want), of(got), "%q after %q", second, first)
+	})
+}

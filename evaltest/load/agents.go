@@ -90,7 +90,7 @@ func newAgentRunner(a *Agents) (*agentRunner, error) {
 	if r.cfg.Body.Model == "" {
 		r.cfg.Body.Model = a.Client.Model
 	}
-	r.cfg.Sink = r
+	r.cfg.Sink, r.cfg.Discard = r, true // there may be thousands, and the sink has them all
 	cfg := a.Client
 	cfg.Seed, cfg.Concurrency = r.cfg.Seed, r.atOnce(cfg)
 	var err error
@@ -183,11 +183,9 @@ func (r *agentRunner) Trajectory(e *agent.Event) error {
 
 // report puts together what is known when all has ended.
 func (r *agentRunner) report(result *agent.Result) *Report {
-	sums := *result
-	sums.Trajectories = nil // there may be thousands, and the sink had them all
 	rep := &Report{
 		Schema: Schema, Started: result.Start.UTC(), URL: r.client.URL(), Model: r.cfg.Body.Model, Seed: r.cfg.Seed, Workload: describedPlans(r.Plans),
-		Client: r.client.Limits(), Agents: &sums, Result: r.meter.Result(r.watch.health()),
+		Client: r.client.Limits(), Agents: result, Result: r.meter.Result(r.watch.health()),
 	}
 	if r.cfg.Admission == agent.ClosedLoop {
 		rep.Users = result.MaxActive

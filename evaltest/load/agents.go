@@ -33,6 +33,11 @@ type Agents struct {
 	// Progress and Tick are as in [Load].
 	Progress func(Progress)
 	Tick     time.Duration
+	// Verbose gets each call when it has ended: what was sent, what became of
+	// it, and the assistant's message, nil if there is none. It is called from
+	// several goroutines, and the agent's next turn waits for it. Default:
+	// nobody does.
+	Verbose func(c *agent.Call, r *record.Request, message []byte)
 }
 
 // RunAgents runs the trajectories and returns when those that were admitted have
@@ -130,6 +135,14 @@ func (r *agentRunner) tell() (stop func()) {
 
 // Call sends a request of a trajectory: it is the agents' [agent.Caller].
 func (r *agentRunner) Call(ctx context.Context, c *agent.Call, rec *record.Request) []byte {
+	message := r.call(ctx, c, rec)
+	if r.Verbose != nil {
+		r.Verbose(c, rec, message)
+	}
+	return message
+}
+
+func (r *agentRunner) call(ctx context.Context, c *agent.Call, rec *record.Request) []byte {
 	r.inFlight.Add(1)
 	defer r.inFlight.Add(-1)
 	call := client.Call{Start: c.Start, Body: c.Body, Whole: !c.Stream, Reply: new(client.Reply)}

@@ -15,6 +15,9 @@ type command struct {
 	line string // how it is called, without "evals"
 	what string // one line for the overview
 	more string // the help's text: what it reads and writes, and examples
+	// groups are the topics by which the help lists the flags; none: all in the
+	// order of their names.
+	groups []flagGroup
 	// setup declares the flags and returns what runs with the arguments that
 	// are no flags.
 	setup func(p *program, fs *flag.FlagSet) func(args []string) error
@@ -38,7 +41,7 @@ func usagef(format string, args ...any) error {
 }
 
 func commands() []command {
-	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand}
+	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, agentCommand}
 }
 
 // run is the program. It writes no error: main does.
@@ -103,6 +106,10 @@ func (p *program) manual(c command) string {
 	fs, _ := p.flags(c)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: evals %s\n\n%s\n\nFlags:\n\n", c.line, c.more)
+	if len(c.groups) > 0 {
+		b.WriteString(groupedDefaults(fs, c.groups))
+		return b.String()
+	}
 	fs.SetOutput(&b)
 	fs.PrintDefaults()
 	return b.String()

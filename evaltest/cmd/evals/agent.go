@@ -19,6 +19,10 @@ import (
 	"github.com/goevals/evals/evaltest/load/workload"
 )
 
+// agentLimits say when a run is not valid; the zero value is the defaults. Tests
+// share their processors with the server, and switch them off.
+var agentLimits metric.Limits
+
 // agentFlags are the flags of evals agent.
 type agentFlags struct {
 	p      *program
@@ -82,8 +86,13 @@ func (f *agentFlags) declare() {
 	for _, x := range f.families {
 		x.declare(fs)
 	}
+	f.declarePlans(fs)
+	f.declareRun(fs)
+}
+
+// declarePlans declares what says which trajectories there are.
+func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 	fs.IntVar(&f.agents, "agents", 1, "how many agents there are: `N` trajectories of their own")
-	fs.IntVar(&f.active, "max-active-agents", 0, "`N` agents are active at most; the next one takes the slot of one that has ended (default: all)")
 	fs.StringVar(&f.manifest, "agent-plans-jsonl", "", "replay the trajectories of a manifest `FILE`, plain, gzip or zstd, in place of synthetic ones")
 	fs.IntVar(&f.initialOver, "replay-initial-overhead-tokens", 0, "the server's chat template adds `N` tokens to a first or reset prompt: texts are so much shorter")
 	fs.IntVar(&f.turnOver, "replay-turn-overhead-tokens", 0, "the server's chat template adds `N` tokens with each turn")
@@ -95,6 +104,11 @@ func (f *agentFlags) declare() {
 	fs.DurationVar(&f.traceMaxDelay, "trace-max-delay", 0, "cut longer delays between turns to this `TIME`; 0 cuts none")
 	fs.IntVar(&f.traceLimit, "trace-limit", 0, "read the first `N` requests of the trace; 0 reads all")
 	fs.StringVar(&f.writePlans, "write-plans", "", "write the plans to `FILE` as a manifest, and send nothing")
+}
+
+// declareRun declares what says how they are run.
+func (f *agentFlags) declareRun(fs *flag.FlagSet) {
+	fs.IntVar(&f.active, "max-active-agents", 0, "`N` agents are active at most; the next one takes the slot of one that has ended (default: all)")
 	fs.StringVar(&f.tokenizer, "tokenizer-model", "", "make and count texts with the tokenizer `NAME`: a tokenizer.json or its folder, an encoding such as o200k_base, or the id of a repository of the hub (default: words that are one token in all common tokenizers)")
 	fs.Uint64Var(&f.seed, "seed", 0, "the root `N` of all that is drawn; 0 draws one, and the summary says which")
 	fs.StringVar(&f.replies, "replies", "live", "what stands in prompts for earlier answers: `WHAT` is live, the server's own, or recorded, texts of the planned length")
@@ -127,22 +141,9 @@ func (f *agentFlags) run(args []string) error {
 	if len(args) > 0 {
 		return usagef("agent takes no arguments besides its flags, and %q is one; a flag that is on or off is written -name or -name=false", args[0])
 	}
-	f.given = map[string]string{}
-	f.fs.Visit(func(x *flag.Flag) { f.given[x.Name] = x.Value.String() })
-	if err := f.check(); err != nil {
-		return err
-	}
 	ctx, stop := interruptible()
 	defer stop()
-	text, err := f.text(ctx)
-	if err != nil {
-		return err
-	}
-	plan, err := f.plan(text)
-	if err != nil {
-		return err
-	}
-	run, err := f.load(plan, text)
+	plan, run, err := f.prepare(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,6 +159,26 @@ func (f *agentFlags) run(args []string) error {
 	return f.send(ctx, plan, run)
 }
 
+// prepare makes of the flags what is to be run. It sends nothing, and writes
+// nothing.
+func (f *agentFlags) prepare(ctx context.Context) (*agentPlan, load.Agents, error) {
+	f.given = map[string]string{}
+	f.fs.Visit(func(x *flag.Flag) { f.given[x.Name] = x.Value.String() })
+	if err := f.check(); err != nil {
+		return nil, load.Agents{}, err
+	}
+	text, err := f.text(ctx)
+	if err != nil {
+		return nil, load.Agents{}, err
+	}
+	plan, err := f.plan(text)
+	if err != nil {
+		return nil, load.Agents{}, err
+	}
+	run, err := f.load(plan, text)
+	return plan, run, err
+}
+
 // load is the run that the flags describe. It has been checked as far as that
 // is possible before anything is written.
 func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error) {
@@ -171,7 +192,7 @@ func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error)
 		return load.Agents{}, err
 	}
 	a := load.Agents{
-		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo},
+		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: agentLimits},
 		Config: agent.Config{
 			Text: text, Seed: f.seed,
 			Body: agent.Body{

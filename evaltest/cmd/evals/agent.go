@@ -238,7 +238,7 @@ func (f *agentFlags) rehearse(a load.Agents) error {
 }
 
 // send runs the load and writes what was asked for.
-func (f *agentFlags) send(ctx context.Context, plan *agentPlan, a load.Agents) error {
+func (f *agentFlags) send(ctx context.Context, plan *agentPlan, a load.Agents) (err error) {
 	if err := f.output.open(); err != nil {
 		return err
 	}
@@ -247,11 +247,11 @@ func (f *agentFlags) send(ctx context.Context, plan *agentPlan, a load.Agents) e
 		if err := os.MkdirAll(filepath.Dir(f.events), 0o777); err != nil {
 			return err
 		}
-		file, err := os.Create(f.events)
-		if err != nil {
-			return err
+		file, failed := os.Create(f.events)
+		if failed != nil {
+			return failed
 		}
-		defer file.Close()
+		defer func() { err = errors.Join(err, file.Close()) }()
 		sink.events = agent.JSONL(nil, file)
 	}
 	a.Config.Sink = sink

@@ -163,27 +163,9 @@ func (f *agentFlags) countable(p *agentPlan, text agent.Text) error {
 func (f *agentFlags) tellPlan(p *agentPlan) {
 	w := bufio.NewWriter(f.p.stderr)
 	defer w.Flush()
-	if p.traced != nil {
-		fmt.Fprint(w, visible(p.traced.String()))
-		r := p.made
-		fmt.Fprintf(w, "plans: %d trajectories, %d requests, %d blocks, %d resets\n", r.Trajectories, r.Requests, r.Blocks, r.Resets)
-		if r.CappedDelays > 0 {
-			fmt.Fprintf(w, "delays cut to -trace-max-delay: %d, %v in all\n", r.CappedDelays, r.Capped)
-		}
-		if r.RoundedTimes > 0 {
-			fmt.Fprintf(w, "times rounded to whole milliseconds: %d\n", r.RoundedTimes)
-		}
-	}
-	if f.dryRun || f.writePlans != "" { // of a run that goes on, the report has them
-		for _, warning := range p.plans.Warnings {
-			fmt.Fprintf(w, "warning: %s\n", visibleLine(warning.Error()))
-		}
-		if s := f.unwritten(); s != "" {
-			fmt.Fprintf(w, "warning: %s\n", s)
-		}
-	}
-	if f.noTags && f.userPrefix != "" {
-		fmt.Fprintf(w, "warning: -user-prefix %s is not used: -disable-user-tagging goes before it\n", visibleLine(f.userPrefix))
+	p.tellTrace(w)
+	for _, warning := range f.warnings(p) {
+		fmt.Fprintf(w, "warning: %s\n", visibleLine(warning))
 	}
 	if f.output.quiet {
 		return
@@ -196,6 +178,52 @@ func (f *agentFlags) tellPlan(p *agentPlan) {
 	if s := p.shape; s != nil {
 		fmt.Fprintf(w, "input tokens: %v\noutput tokens: %v\nenvironment tokens: %v\ntool invocations: %v\ntool call latency (ms): %v\n", s.Input, s.Output, s.Environment, s.Turns, s.Latency)
 	}
+}
+
+// tellTrace says what a trace held and what was made of it.
+func (p *agentPlan) tellTrace(w io.Writer) {
+	if p.traced == nil {
+		return
+	}
+	fmt.Fprint(w, visible(p.traced.String()))
+	r := p.made
+	fmt.Fprintf(w, "plans: %d trajectories, %d requests, %d blocks, %d resets\n", r.Trajectories, r.Requests, r.Blocks, r.Resets)
+	if r.CappedDelays > 0 {
+		fmt.Fprintf(w, "delays cut to -trace-max-delay: %d, %v in all\n", r.CappedDelays, r.Capped)
+	}
+	if r.RoundedTimes > 0 {
+		fmt.Fprintf(w, "times rounded to whole milliseconds: %d\n", r.RoundedTimes)
+	}
+}
+
+// warnings are what is odd about the plans and the flags, as far as the report
+// of a run does not have it.
+func (f *agentFlags) warnings(p *agentPlan) (list []string) {
+	if f.dryRun || f.writePlans != "" {
+		for _, warning := range p.plans.Warnings {
+			list = append(list, warning.Error())
+		}
+		if s := f.unwritten(); s != "" {
+			list = append(list, s)
+		}
+	}
+	if n := starts(p.plans); n > 0 && f.admission == "closed-loop" {
+		list = append(list, fmt.Sprintf("%d trajectories have a start of their own, which a closed loop does not keep: -admission open-loop does", n))
+	}
+	if f.noTags && f.userPrefix != "" {
+		list = append(list, fmt.Sprintf("-user-prefix %s is not used: -disable-user-tagging goes before it", f.userPrefix))
+	}
+	return list
+}
+
+// starts counts the trajectories that do not begin with the run.
+func starts(p *agent.Plans) (n int) {
+	for _, x := range p.List {
+		if x.StartAfter > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // visibleLine makes text of a file fit for a line of a terminal.

@@ -25,9 +25,10 @@ import (
 // requests came.
 type watched struct {
 	*fake.Server
-	url string
-	mu  sync.Mutex
-	all []*fake.Seen
+	url  string
+	stop func()
+	mu   sync.Mutex
+	all  []*fake.Seen
 }
 
 func serveFake(t *testing.T, s *fake.Server) *watched {
@@ -40,13 +41,15 @@ func serveFake(t *testing.T, s *fake.Server) *watched {
 	}
 	url, stop, err := s.Start()
 	require.NoError(t, err)
-	t.Cleanup(stop)
-	w.url = url
+	w.url, w.stop = url, sync.OnceFunc(stop)
+	t.Cleanup(w.stop)
 	return w
 }
 
-// seen are the calls in the order of arrival.
+// seen are the calls in the order of arrival. It stops the server: a client may
+// have its answer before the server has noted what it did.
 func (w *watched) seen() []*fake.Seen {
+	w.stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := slices.Clone(w.all)

@@ -283,7 +283,7 @@ func TestAgentOutputs(t *testing.T) {
 // unknown one would be refused.
 func TestAgentSettings(t *testing.T) {
 	g4 := fileOf(t, "g4.jsonl", manifestG4)
-	for _, flags := range []string{"", "-agent-plans-jsonl " + g4, "-input-lognorm-mu 1.5 -input-lognorm-sigma 1 -tool-call-latency-lognorm-median 3 -tool-call-latency-lognorm-sigma 2 -tool-call-latency-lognorm-max 9"} {
+	for _, flags := range []string{"-retry-delay-ms 0", "-agent-plans-jsonl " + g4, "-input-lognorm-mu 1.5 -input-lognorm-sigma 1 -tool-call-latency-lognorm-median 3 -tool-call-latency-lognorm-sigma 2 -tool-call-latency-lognorm-max 9"} {
 		f, plan, _, err := prepared(strings.Fields(flags)...)
 		require.NoError(t, err)
 		rep := reportOf(plan)
@@ -297,6 +297,7 @@ func TestAgentSettings(t *testing.T) {
 			assert.Equal(t, []string{"", "1.5", "", "1", "", "3", "2", "9"}, []string{got["input_tokens"], got["input_lognorm_mu"], got["input_lognorm_median"], got["input_lognorm_sigma"],
 				got["tool_call_latency_ms"], got["tool_call_latency_lognorm_median_ms"], got["tool_call_latency_lognorm_sigma"], got["tool_call_latency_lognorm_max_ms"]})
 		}
+		assert.Equal(t, "250", got["retry_delay_ms"], "0 is the default")
 		if strings.Contains(flags, "plans") {
 			assert.Equal(t, []string{"trajectory_replay", g4, "1", "", "0", "1"}, []string{got["workload_mode"], got["agent_plans_jsonl"], got["trajectory_schema_version"],
 				got["input_tokens"], got["replay_turn_overhead_tokens"], got["time_scale"]})

@@ -116,7 +116,7 @@ func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.BoolVar(&f.declareTool, "declare-tool", false, "declare the tool that the synthetic calls are to: strict servers want that")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full length")
 	fs.IntVar(&f.lookahead, "lookahead", 0, fmt.Sprintf("make the first prompts of `N` trajectories before they are due (default %d)", agent.DefaultLookahead))
-	fs.IntVar(&f.inFlight, "max-in-flight", 0, "`N` requests are at the server at most; 0 is no limit but the active agents. A tool call holds none")
+	fs.IntVar(&f.inFlight, "max-in-flight", 0, "`N` requests are at the server at most; 0 is no limit but the active agents. A tool call holds none. Requests then wait by intent, and lag makes no run invalid")
 	fs.StringVar(&f.userPrefix, "user-prefix", "", "name agents `PREFIX`-0, PREFIX-1 and so on to the server (default: UUIDs that follow from the seed)")
 	fs.BoolVar(&f.noTags, "disable-user-tagging", false, "send neither user nor "+agent.HeaderRoutingKey)
 	fs.BoolVar(&f.perfect, "dp-rank-perfect-routing", false, "send "+agent.HeaderTargetWorker+": the agent's slot modulo -dp-rank-perfect-routing-num")
@@ -191,8 +191,12 @@ func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error)
 	if err != nil {
 		return load.Agents{}, err
 	}
+	limits := agentLimits
+	if f.inFlight > 0 { // who waits for a place is late because that was asked for
+		limits.LagP99, limits.LagMax = -1, -1
+	}
 	a := load.Agents{
-		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: agentLimits},
+		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: limits},
 		Config: agent.Config{
 			Text: text, Seed: f.seed,
 			Body: agent.Body{

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -350,6 +351,13 @@ func TestAgentExit(t *testing.T) {
 		assert.Equal(t, 1, r.code)
 		assert.Contains(t, r.stderr, "the run is not valid: client CPU share")
 		assert.Contains(t, r.stdout, "completed=1", "the summary is there all the same")
+	})
+	t.Run("in flight", func(t *testing.T) {
+		w := serveFake(t, &fake.Server{First: 20 * time.Millisecond})
+		limitAgents(t, metric.Limits{CPU: -1, GCPause: -1, Achieved: -1, Cached: -1}) // lag is judged
+		r := evals("", noEnv, "agent", "-host", w.url, "-quiet", "-agents", "6", "-tool-invocations", "2", "-max-in-flight", "1")
+		assert.Equal(t, 0, r.code, "requests wait because they are to: %s", r.stderr)
+		assert.Equal(t, 1, w.Counts().MostInFlight)
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		r := evals("", noEnv, "agent", "-host", "http://127.0.0.1:1", "-quiet", "-max-retries", "0")

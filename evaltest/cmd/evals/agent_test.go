@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"io"
 	"os"
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -19,6 +22,7 @@ import (
 	"github.com/goevals/evals/evaltest/load"
 	"github.com/goevals/evals/evaltest/load/fake"
 	"github.com/goevals/evals/evaltest/load/metric"
+	loadrecord "github.com/goevals/evals/evaltest/load/record"
 )
 
 // watched is a model server and what it saw, in the order in which its
@@ -85,6 +89,29 @@ func linesOf(t *testing.T, path string) []string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// atOnce is how many of the requests in a file were at the server at once. The
+// server's own count is higher by those that are answered and not yet noted.
+func atOnce(t *testing.T, path string) (most int) {
+	t.Helper()
+	type edge struct {
+		at   time.Duration
+		step int
+	}
+	var edges []edge
+	for _, line := range linesOf(t, path) {
+		var q loadrecord.Request
+		require.NoError(t, json.Unmarshal([]byte(line), &q))
+		edges = append(edges, edge{q.Sent, 1}, edge{q.Done, -1})
+	}
+	slices.SortFunc(edges, func(a, b edge) int { return cmp.Or(cmp.Compare(a.at, b.at), a.step-b.step) })
+	n := 0
+	for _, e := range edges {
+		n += e.step
+		most = max(most, n)
+	}
+	return most
 }
 
 // prepared makes of a command line what would be run.

@@ -200,15 +200,16 @@ func TestAgentRouting(t *testing.T) {
 // TestAgentSlots: a slot that is left goes to the next one, with its rank.
 func TestAgentSlots(t *testing.T) {
 	w := serveFake(t, &fake.Server{})
-	events := filepath.Join(t.TempDir(), "deep", "events.jsonl")
+	dir := t.TempDir()
+	events, requests := filepath.Join(dir, "deep", "events.jsonl"), filepath.Join(dir, "requests.jsonl")
 	r := w.agents(t, "-agents", "5", "-max-active-agents", "1", "-tool-invocations", "1", "-user-prefix", "u",
-		"-dp-rank-perfect-routing", "-dp-rank-perfect-routing-num", "3", "-agent-events-jsonl", events)
+		"-dp-rank-perfect-routing", "-dp-rank-perfect-routing-num", "3", "-agent-events-jsonl", events, "-requests-jsonl", requests)
 	require.Equal(t, 0, r.code, r.stderr)
 	for i, s := range w.seen() {
 		assert.Equal(t, fmt.Sprintf("u-%d", i), s.User)
 		assert.Equal(t, "0", s.Header.Get(agent.HeaderTargetWorker))
 	}
-	assert.Equal(t, 1, w.Counts().MostInFlight)
+	assert.Equal(t, 1, atOnce(t, requests))
 	assert.Len(t, linesOf(t, events), 5)
 }
 
@@ -355,9 +356,10 @@ func TestAgentExit(t *testing.T) {
 	t.Run("in flight", func(t *testing.T) {
 		w := serveFake(t, &fake.Server{First: 20 * time.Millisecond})
 		limitAgents(t, metric.Limits{CPU: -1, GCPause: -1, Achieved: -1, Cached: -1}) // lag is judged
-		r := evals("", noEnv, "agent", "-host", w.url, "-quiet", "-agents", "6", "-tool-invocations", "2", "-max-in-flight", "1")
+		path := filepath.Join(t.TempDir(), "q.jsonl")
+		r := evals("", noEnv, "agent", "-host", w.url, "-quiet", "-agents", "6", "-tool-invocations", "2", "-max-in-flight", "1", "-requests-jsonl", path)
 		assert.Equal(t, 0, r.code, "requests wait because they are to: %s", r.stderr)
-		assert.Equal(t, 1, w.Counts().MostInFlight)
+		assert.Equal(t, 1, atOnce(t, path))
 	})
 	t.Run("nobody there", func(t *testing.T) {
 		r := evals("", noEnv, "agent", "-host", "http://127.0.0.1:1", "-quiet", "-max-retries", "0")

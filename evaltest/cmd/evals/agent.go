@@ -122,9 +122,8 @@ func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.BoolVar(&f.perfect, "dp-rank-perfect-routing", false, "send "+agent.HeaderTargetWorker+": the agent's slot modulo -dp-rank-perfect-routing-num")
 	fs.IntVar(&f.ranks, "dp-rank-perfect-routing-num", 0, "the server has `N` workers")
 	fs.StringVar(&f.events, "agent-events-jsonl", "", "write a line to `FILE` for each trajectory, as it ends")
-	const verbose = "print each request and answer to standard error, cut to 50 characters"
-	fs.BoolVar(&f.verbose, "verbose", false, verbose)
-	fs.BoolVar(&f.verbose, "v", false, otherName+"verbose")
+	fs.BoolVar(&f.verbose, "verbose", false, "print each request and answer to standard error, cut to 50 characters")
+	fs.BoolVar(&f.verbose, "v", false, "another name of -verbose")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "make all texts, print a line for each request, and send nothing")
 }
 

@@ -20,8 +20,8 @@ func reportOf(p *agentPlan) *load.Report {
 	return &load.Report{Seed: 7, Agents: &agent.Result{MaxActive: len(p.plans.List)}}
 }
 
-// dryLine is what batchbench-agent prints for each request.
-var dryLine = regexp.MustCompile(`^\[DRY-RUN\] agent=\d+ invocation=\d+ input_content_tokens=\d+ output_tokens=\d+ environment_tokens=\d+ tool_call_latency_ms=\d+ trajectory_id=\S+ routing_slot=\d+ admitted_at_ms=\d+ target_prompt_tokens=\d+ reset_before=(true|false)`)
+// agentDryLine is what batchbench-agent prints for each request.
+var agentDryLine = regexp.MustCompile(`^\[DRY-RUN\] agent=\d+ invocation=\d+ input_content_tokens=\d+ output_tokens=\d+ environment_tokens=\d+ tool_call_latency_ms=\d+ trajectory_id=\S+ routing_slot=\d+ admitted_at_ms=\d+ target_prompt_tokens=\d+ reset_before=(true|false)`)
 
 func TestAgentDryRun(t *testing.T) {
 	g4, g5, g12 := fileOf(t, "g4.jsonl", manifestG4), fileOf(t, "g5.jsonl", manifestG5), fileOf(t, "g12.jsonl", manifestG12)
@@ -37,7 +37,7 @@ func TestAgentDryRun(t *testing.T) {
 		r := evals("", noEnv, append([]string{"agent", "-dry-run", "-seed", "7"}, strings.Fields(row.args)...)...)
 		require.Equal(t, 0, r.code, r.stderr)
 		for line := range strings.Lines(r.stdout) {
-			assert.Regexp(t, dryLine, line)
+			assert.Regexp(t, agentDryLine, line)
 		}
 		name := regexp.MustCompile(`\S*/(g[0-9]+\.jsonl)`)
 		b.WriteString("=== " + row.name + ": evals agent -dry-run -seed 7 " + name.ReplaceAllString(row.args, "$1") + "\n")

@@ -1,11 +1,6 @@
 package main
 
-import (
-	"flag"
-	"fmt"
-	"slices"
-	"strings"
-)
+import "strings"
 
 const agentManual = `Agent keeps a model server busy as stateful agents do. Each agent is a
 conversation: a first prompt, then turn by turn the server's answer, a synthetic
@@ -67,91 +62,26 @@ The same as theirs: -request-timeout-secs 0 is an error, -retry-delay-ms 0 keeps
 250, an answer without usage is a failure, and answers are asked for whole unless
 the manifest says stream. -stream is ours.`
 
-// A flagGroup is a topic of a command's flags.
-type flagGroup struct {
-	title string
-	names []string // without the dash; other names of one follow from its text
-}
-
-// otherName is how the text of a flag begins that is only another name.
-const otherName = "another name of -"
-
+// agentGroups are the flags by topic. Other names of a flag stand beside it.
 var agentGroups = []flagGroup{
-	{"The server", []string{"host", "endpoint", "model", "api", "api-key", "api-key-env", "header", "http2", "sglang", "lengths", "ignore-eos", "stream", "declare-tool"}},
-	{"Tries", []string{"request-timeout-secs", "first-token-timeout", "idle-timeout", "max-retries", "retry-delay-ms"}},
-	{"Synthetic agents: each length is fixed, or log-normal by sigma, mu or median, and perhaps a max", append([]string{"agents"}, familyNames()...)},
-	{"A manifest or a trace in their place", []string{
-		"agent-plans-jsonl", "replay-initial-overhead-tokens", "replay-turn-overhead-tokens", "admission", "time-scale",
-		"trace", "trace-kind", "trace-salt", "trace-max-delay", "trace-limit", "write-plans",
-	}},
-	{"How they run", []string{"max-active-agents", "max-in-flight", "lookahead", "replies", "seed", "tokenizer-model", "dry-run"}},
-	{"Routing", []string{"user-prefix", "disable-user-tagging", "dp-rank-perfect-routing", "dp-rank-perfect-routing-num"}},
-	{"Output", []string{"full", "quiet", "verbose", "results-csv", "json", "requests-jsonl", "agent-events-jsonl", "bench", "bench-name"}},
-	{"Thresholds", []string{"require", "slo", "slo-ttft", "slo-tpot", "slo-e2e", "slo-share", "slo-service"}},
+	{"Server", "host endpoint model api api-key api-key-env header http2 sglang lengths ignore-eos stream declare-tool"},
+	{"Time-outs and retries", "request-timeout-secs first-token-timeout idle-timeout max-retries retry-delay-ms"},
+	{"Synthetic agents: each length is fixed, or log-normal by sigma, mu or median, and perhaps a max", "agents " + familyNames()},
+	{"A manifest or a trace in their place", "agent-plans-jsonl replay-initial-overhead-tokens replay-turn-overhead-tokens admission time-scale" +
+		" trace trace-kind trace-salt trace-max-delay trace-limit write-plans"},
+	{"How they run", "max-active-agents max-in-flight lookahead replies seed tokenizer-model"},
+	{"Routing", "user-prefix disable-user-tagging dp-rank-perfect-routing dp-rank-perfect-routing-num"},
+	{"Limits of a good answer, and thresholds", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require"},
+	{"What is left behind", "results-csv json requests-jsonl agent-events-jsonl bench bench-name full quiet verbose dry-run"},
 }
 
-func familyNames() (names []string) {
+// familyNames are the flags of the five lengths.
+func familyNames() string {
+	var names []string
 	for _, f := range families() {
 		for _, x := range f.flags() {
 			names = append(names, x.name[2:])
 		}
 	}
-	return names
-}
-
-// groupedDefaults prints flags by topic. What is in no group comes last.
-func groupedDefaults(fs *flag.FlagSet, groups []flagGroup) string {
-	aliases, left := map[string][]string{}, map[string]bool{}
-	fs.VisitAll(func(f *flag.Flag) {
-		if of, ok := strings.CutPrefix(f.Usage, otherName); ok {
-			aliases[of] = append(aliases[of], f.Name)
-			return
-		}
-		left[f.Name] = true
-	})
-	var b strings.Builder
-	write := func(title string, names []string) {
-		fmt.Fprintf(&b, "%s:\n\n", title)
-		for _, name := range names {
-			f := fs.Lookup(name)
-			if f == nil {
-				panic(fmt.Sprintf("the help of %s lists -%s, which is no flag", fs.Name(), name))
-			}
-			delete(left, name)
-			writeFlag(&b, f, aliases[name])
-		}
-		b.WriteByte('\n')
-	}
-	for _, g := range groups {
-		write(g.title, g.names)
-	}
-	if len(left) > 0 {
-		var names []string
-		for name := range left {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		write("Others", names)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func writeFlag(b *strings.Builder, f *flag.Flag, aliases []string) {
-	value, usage := flag.UnquoteUsage(f)
-	b.WriteString("  -" + f.Name)
-	for _, a := range aliases {
-		b.WriteString(", -" + a)
-	}
-	if value != "" {
-		b.WriteString(" " + value)
-	}
-	b.WriteString("\n        " + usage)
-	switch f.DefValue {
-	case "", "0", "0s", "false":
-	default:
-		if !strings.Contains(usage, "(default ") {
-			fmt.Fprintf(b, " (default %s)", f.DefValue)
-		}
-	}
-	b.WriteByte('\n')
+	return strings.Join(names, " ")
 }

@@ -68,7 +68,7 @@ func TestAgentLongReplay(t *testing.T) {
 
 	got, workers, total := map[string][]longTurn{}, map[string]string{}, 0
 	for _, s := range w.seen() {
-		a := new(asked).from(t, s)
+		a := new(askedBody).from(t, s)
 		got[s.User] = append(got[s.User], longTurn{s.Input, a.Max, len(got[s.User]) > 0 && len(a.Messages) == 1})
 		worker := s.Header.Get(agent.HeaderTargetWorker)
 		if before, ok := workers[s.User]; ok {

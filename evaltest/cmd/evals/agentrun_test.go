@@ -25,8 +25,8 @@ import (
 	"github.com/goevals/evals/evaltest/load/token"
 )
 
-// asked is what the server saw of a request.
-type asked struct {
+// askedBody is what the server saw of a request.
+type askedBody struct {
 	Model    string            `json:"model"`
 	Messages []json.RawMessage `json:"messages"`
 	Tools    []json.RawMessage `json:"tools"`
@@ -36,7 +36,7 @@ type asked struct {
 	Stream   bool              `json:"stream"`
 }
 
-func (a *asked) from(t *testing.T, s *fake.Seen) *asked {
+func (a *askedBody) from(t *testing.T, s *fake.Seen) *askedBody {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(s.Body, a))
 	return a
@@ -94,7 +94,7 @@ func TestAgentGoldenManifests(t *testing.T) {
 				list := w.ofAgent(fmt.Sprintf("u-%d", i))
 				require.Len(t, list, len(turns))
 				for k, want := range turns {
-					a := new(asked).from(t, list[k])
+					a := new(askedBody).from(t, list[k])
 					assert.Equal(t, want, turn{list[k].Input, a.Max, len(a.Messages), len(a.Tools)}, "agent %d turn %d", i, k)
 					assert.Equal(t, "m", a.Model)
 				}
@@ -112,7 +112,7 @@ func TestAgentStream(t *testing.T) {
 	var got []bool
 	for _, s := range w.ofAgent("u-0") {
 		got = append(got, s.Streamed)
-		assert.Equal(t, s.Streamed, new(asked).from(t, s).Stream)
+		assert.Equal(t, s.Streamed, new(askedBody).from(t, s).Stream)
 	}
 	assert.Equal(t, []bool{false, true}, got, "whole, as batchbench-agent asks, but for the turn that says stream")
 
@@ -130,7 +130,7 @@ func TestAgentBody(t *testing.T) {
 	r := w.agents(t, "-output-tokens", "17", "-tool-invocations", "2")
 	require.Equal(t, 0, r.code, r.stderr)
 	for _, s := range w.seen() {
-		a := new(asked).from(t, s)
+		a := new(askedBody).from(t, s)
 		assert.Equal(t, []int{17, 17}, []int{a.Max, a.Min}, "G11")
 		assert.Empty(t, a.Tools)
 		assert.NotContains(t, string(s.Body), "tool_choice")
@@ -143,7 +143,7 @@ func TestAgentBody(t *testing.T) {
 		assert.Contains(t, string(s.Body), `"max_new_tokens":17,"min_new_tokens":17`)
 		assert.NotContains(t, string(s.Body), `"max_tokens"`)
 		assert.Contains(t, string(s.Body), `"ignore_eos":true`)
-		assert.Len(t, new(asked).from(t, s).Tools, 1)
+		assert.Len(t, new(askedBody).from(t, s).Tools, 1)
 		assert.Equal(t, "1", s.Header.Get("X-Mine"))
 	}
 }

@@ -105,7 +105,7 @@ func (f *family) declare(fs *flag.FlagSet) {
 		}
 		fs.Var(x.value, x.name[2:], what)
 		if x.alias != "" {
-			fs.Var(x.value, x.alias[2:], otherName+x.name[2:])
+			fs.Var(x.value, x.alias[2:], "another name of -"+x.name[2:])
 		}
 	}
 }

@@ -15,8 +15,7 @@ type command struct {
 	line string // how it is called, without "evals"
 	what string // one line for the overview
 	more string // the help's text: what it reads and writes, and examples
-	// groups are the topics by which the help lists the flags; none: all in the
-	// order of their names.
+	// groups put the flags of the help under titles; nil: one list of all.
 	groups []flagGroup
 	// setup declares the flags and returns what runs with the arguments that
 	// are no flags.
@@ -106,8 +105,8 @@ func (p *program) manual(c command) string {
 	fs, _ := p.flags(c)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: evals %s\n\n%s\n\nFlags:\n\n", c.line, c.more)
-	if len(c.groups) > 0 {
-		b.WriteString(groupedDefaults(fs, c.groups))
+	if c.groups != nil {
+		writeFlags(&b, fs, c.groups)
 		return b.String()
 	}
 	fs.SetOutput(&b)

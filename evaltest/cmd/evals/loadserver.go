@@ -50,14 +50,14 @@ func (s *serverFlags) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.keyEnv, "api-key-env", "OPENAI_API_KEY", "the environment `VARIABLE` that holds the key; none is sent if it is empty")
 	fs.BoolVar(&s.sglang, "sglang", false, "say max_new_tokens and min_new_tokens in place of max_tokens and min_tokens")
 	fs.IntVar(&s.timeout, "request-timeout-secs", 60, "give a try up after so many `SECONDS`; 0 for never")
-	fs.IntVar(&s.retries, "max-retries", 2, "tries after the first one, where it may help: after a failed connection, 429 and 5xx, not after another 4xx")
+	fs.IntVar(&s.retries, "max-retries", 2, "`TRIES` after the first one, where it may help: after a failed connection, 429 and 5xx, not after another 4xx")
 	fs.IntVar(&s.delay, "retry-delay-ms", 250, "wait so many `MS` before the second try, then twice that, and so on; a server's Retry-After goes before")
-	fs.StringVar(&s.api, "api", "chat", "how the server is spoken to: chat, completions or gemini")
+	fs.StringVar(&s.api, "api", "chat", "how the server is spoken `TO`: chat, completions or gemini")
 	fs.StringVar(&s.lengths, "lengths", "", "the `NAMES` of an answer's length: vllm, sglang or openai, which has no minimum (default vllm)")
 	fs.Var(&s.headers, "header", "send this `\"Name: value\"` with each request; may be given several times")
 	fs.BoolVar(&s.http2, "http2", false, "speak HTTP/2")
-	fs.DurationVar(&s.ttftTimeout, "first-token-timeout", 0, "give a streamed try up if its first token takes longer")
-	fs.DurationVar(&s.idle, "idle-timeout", 0, "give a streamed try up if the next token takes longer")
+	fs.DurationVar(&s.ttftTimeout, "first-token-timeout", 0, "give a streamed try up if its first token takes longer than this `TIME`")
+	fs.DurationVar(&s.idle, "idle-timeout", 0, "give a streamed try up if the next token takes longer than this `TIME`")
 }
 
 // config is the client's configuration, without Concurrency.
@@ -67,7 +67,21 @@ func (s *serverFlags) config(env func(string) string) (client.Config, error) {
 		Timeouts: client.Timeouts{Total: time.Duration(s.timeout) * time.Second, First: s.ttftTimeout, Idle: s.idle},
 		Retry:    client.Retry{Max: s.retries, Delay: time.Duration(s.delay) * time.Millisecond}, Lengths: client.Lengths(s.lengths), HTTP2: s.http2,
 	}
+	switch cfg.API {
+	case client.Chat, client.Completions, client.Gemini:
+	default:
+		return cfg, usagef("-api is %q: want chat, completions or gemini", s.api)
+	}
+	switch cfg.Lengths {
+	case "", client.VLLM, client.SGLang, client.OpenAI:
+	default:
+		return cfg, usagef("-lengths is %q: want vllm, sglang or openai", s.lengths)
+	}
 	switch {
+	case s.ttftTimeout < 0:
+		return cfg, usagef("-first-token-timeout is %v: want 0 or more", s.ttftTimeout)
+	case s.idle < 0:
+		return cfg, usagef("-idle-timeout is %v: want 0 or more", s.idle)
 	case s.timeout < 0:
 		return cfg, usagef("-request-timeout-secs is %d: want 0 or more", s.timeout)
 	case s.retries < 0:

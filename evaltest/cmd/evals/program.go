@@ -15,6 +15,8 @@ type command struct {
 	line string // how it is called, without "evals"
 	what string // one line for the overview
 	more string // the help's text: what it reads and writes, and examples
+	// groups put the flags of the help under titles; nil: one list of all.
+	groups []flagGroup
 	// setup declares the flags and returns what runs with the arguments that
 	// are no flags.
 	setup func(p *program, fs *flag.FlagSet) func(args []string) error
@@ -38,7 +40,7 @@ func usagef(format string, args ...any) error {
 }
 
 func commands() []command {
-	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand}
+	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, loadCommand}
 }
 
 // run is the program. It writes no error: main does.
@@ -103,6 +105,10 @@ func (p *program) manual(c command) string {
 	fs, _ := p.flags(c)
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: evals %s\n\n%s\n\nFlags:\n\n", c.line, c.more)
+	if c.groups != nil {
+		writeFlags(&b, fs, c.groups)
+		return b.String()
+	}
 	fs.SetOutput(&b)
 	fs.PrintDefaults()
 	return b.String()

@@ -39,6 +39,16 @@ var loadCommand = command{
 
 // load does what the flags ask for.
 func (p *program) load(ctx context.Context, f *loadFlags) error {
+	if f.calibrate.on || f.calibrate.serve {
+		given := f.given()
+		if err := errors.Join(f.calibrate.check(given), f.checkValues(given)); err != nil {
+			return err
+		}
+		if f.calibrate.serve {
+			return p.serveCalibration(ctx)
+		}
+		return p.calibrate(ctx, f)
+	}
 	s, err := f.read(ctx, p.env)
 	if err != nil {
 		return err

@@ -34,6 +34,7 @@ type loadFlags struct {
 	trace     traceFlags
 	when      whenFlags
 	search    searchFlags
+	calibrate calibrateFlags
 	whole     bool
 	ignoreEOS bool
 	extra     extraFlag
@@ -249,6 +250,7 @@ func (f *loadFlags) declare(fs *flag.FlagSet, p *program) {
 	f.trace.declare(fs)
 	f.when.declare(fs)
 	f.search.declare(fs)
+	f.calibrate.declare(fs)
 	fs.BoolVar(&f.whole, "whole", false, "ask for answers in one piece, as batchbench does; there is then no first token to wait for")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on until -output-tokens")
 	fs.Var(&f.extra, "extra", "further fields of each request, as a `JSON` object such as {\"temperature\":0}")

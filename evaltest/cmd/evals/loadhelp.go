@@ -65,8 +65,9 @@ func wrap(text, indent string, width int) string {
 	return b.String()
 }
 
-// loadGroups are the flags of evals load. batchbench's --gen-dist-mode, which
-// it does not show either, is in none.
+// loadGroups are the flags of evals load. In none are batchbench's
+// --gen-dist-mode, which it does not show either, and -calibrate-server, which
+// is for this program only.
 var loadGroups = []flagGroup{
 	{"Server", "model host endpoint api api-key api-key-env header http2 sglang lengths"},
 	{"Time-outs and retries", "request-timeout-secs first-token-timeout idle-timeout max-retries retry-delay-ms"},
@@ -80,6 +81,7 @@ var loadGroups = []flagGroup{
 	{"What is measured", "duration requests warmup cooldown drain"},
 	{"Limits of a good answer, and thresholds", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require"},
 	{"Highest sustained rate", "search search-start search-target search-growth search-tolerance search-lead search-max-repeats search-max-tries search-min search-max"},
+	{"This machine", "calibrate"},
 	{"What is left behind", "results-csv json requests-jsonl bench bench-name full quiet verbose dry-run"},
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -35,6 +36,7 @@ type loadFlags struct {
 	when      whenFlags
 	search    searchFlags
 	calibrate calibrateFlags
+	limit     limitFlag
 	whole     bool
 	ignoreEOS bool
 	extra     extraFlag
@@ -148,9 +150,25 @@ func (l *lengthFlags) dist() (workload.Dist, error) {
 	}
 	d, err := s.Dist()
 	if err != nil {
-		return d, usagef("%s", strings.TrimPrefix(err.Error(), "workload: "))
+		return d, usagef("%s", l.valued(err))
 	}
 	return d, nil
+}
+
+// valued is an error of the settings, with the value of the flag that it is
+// about where it leaves that out.
+func (l *lengthFlags) valued(err error) string {
+	text := strings.TrimPrefix(err.Error(), "workload: ")
+	var o *workload.OptionError
+	if !errors.As(err, &o) || o.Value != "" {
+		return text
+	}
+	n := workload.FlagNames(l.family)
+	values := map[string]fmt.Stringer{n.Fixed: &l.fixed, n.Vary: &l.vary, n.Mu: &l.mu, n.Median: &l.median, n.Sigma: &l.sigma, n.Max: &l.max}
+	if v := values[o.Option]; v != nil && v.String() != "" {
+		return fmt.Sprintf("%s is %v: it %s", o.Option, v, o.Reason)
+	}
+	return text
 }
 
 // span reads LO..HI.
@@ -162,7 +180,7 @@ func span[T any](s string, parse func(string) (T, error)) (lo, hi T, err error) 
 		}
 	}
 	if !ok || err != nil {
-		return lo, hi, fmt.Errorf("want two with two dots between, such as LO..HI")
+		return lo, hi, errors.New("want the least and the most with two dots between, such as 100..200")
 	}
 	return lo, hi, nil
 }
@@ -251,6 +269,7 @@ func (f *loadFlags) declare(fs *flag.FlagSet, p *program) {
 	f.when.declare(fs)
 	f.search.declare(fs)
 	f.calibrate.declare(fs)
+	fs.Var(&f.limit, "limit", "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are "+limitNames+": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off")
 	fs.BoolVar(&f.whole, "whole", false, "ask for answers in one piece, as batchbench does; there is then no first token to wait for")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on until -output-tokens")
 	fs.Var(&f.extra, "extra", "further fields of each request, as a `JSON` object such as {\"temperature\":0}")
@@ -299,6 +318,7 @@ var excluded = []flagRule{
 	{"rate", "stages", "both say the rate"},
 	{"search", "rate stages users requests-per-user think every join", "it sets the rate"},
 	{"search", "dry-run results-csv bench bench-name full require requests-jsonl verbose slo-share", "it is many runs; -json keeps its answer"},
+	{"whole", "first-token-timeout idle-timeout slo-ttft slo-tpot", "an answer in one piece has no first token"},
 	{"rate", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"stages", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"time-scale", "users requests-per-user rate stages search", "the trace's times are not used then"},
@@ -316,6 +336,8 @@ var needed = []flagRule{
 	{"trace-to", "trace", ""}, {"trace-keep-failed", "trace", ""},
 	{"arrival", "rate stages search", "only an open loop without a trace has gaps to draw"},
 	{"burstiness", "rate stages search", "only an open loop without a trace has gaps to draw"},
+	{"think", "duration requests requests-per-user trace dataset-jsonl", "a user who asks once never waits"},
+	{"every", "duration requests requests-per-user trace dataset-jsonl", "a user who asks once never waits"},
 	{"max-in-flight", "rate stages trace search", "a closed loop has as many in flight as users"},
 	{"warmup", "duration requests requests-per-user stages trace dataset-jsonl", "how much is measured after it?"},
 	{"cooldown", "duration requests", "how much is measured before it?"},

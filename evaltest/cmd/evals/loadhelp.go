@@ -79,7 +79,7 @@ var loadGroups = []flagGroup{
 	{"Closed loop", "users requests-per-user think every join"},
 	{"Open loop", "rate arrival burstiness stages max-in-flight"},
 	{"What is measured", "duration requests warmup cooldown drain"},
-	{"Limits of a good answer, and thresholds", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require"},
+	{"Limits of a good answer, thresholds, and when a run is not valid", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require limit"},
 	{"Highest sustained rate", "search search-start search-target search-growth search-tolerance search-lead search-max-repeats search-max-tries search-min search-max"},
 	{"This machine", "calibrate"},
 	{"What is left behind", "results-csv json requests-jsonl bench bench-name full quiet verbose dry-run"},
@@ -133,8 +133,8 @@ What differs from batchbench:
   - -max-retries and -retry-delay-ms work; there they do nothing. A 4xx other
     than 429 is not tried again, and time spent on failed tries is in no latency.
   - -request-timeout-secs 0 means no limit; there it means 6000 s.
-  - -output-lognorm-sigma or -max alone is an error; there it is ignored. So are
-    all flags without effect.
+  - -output-lognorm-sigma or -max alone is an error; there it is ignored. So is
+    a flag that would have no effect.
   - The exit code is 1 if nothing was answered, if the run is not valid, or if a
     file could not be written; there it is 0. After Ctrl+C it is 1 as well.
   - Latencies end with the last byte; there with a file for each answer, in

@@ -71,7 +71,7 @@ func (s *sloFlags) slo() (metric.SLO, error) {
 	if s.name != "" {
 		var err error
 		if slo, err = metric.Preset(s.name); err != nil {
-			return slo, usagef("-slo: %v", err)
+			return slo, usagef("-slo is %q: %s", s.name, strings.TrimPrefix(err.Error(), "metric: "))
 		}
 	}
 	for _, l := range []struct{ from, to *time.Duration }{{&s.ttft, &slo.TTFT}, {&s.tpot, &slo.TPOT}, {&s.e2e, &slo.E2E}} {

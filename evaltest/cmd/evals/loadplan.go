@@ -260,7 +260,7 @@ func (f *loadFlags) plan(s *loadStuff, env func(string) string, seed, salt uint6
 	if l.Metric.SLO, err = f.out.slo.slo(); err != nil {
 		return l, err
 	}
-	l.Metric.CacheWanted = f.cacheWanted
+	l.Metric.CacheWanted, l.Metric.Limits = f.cacheWanted, f.limit.limits
 	whole, ignore, extra := f.whole, f.ignoreEOS, f.extra.fields
 	l.Ask = func(p *client.Prompt) {
 		p.Whole, p.IgnoreEOS = whole, ignore
@@ -289,7 +289,11 @@ func (f *loadFlags) ends(l *load.Load) error {
 	if _, ends := l.Schedule.Length(); ends {
 		return nil
 	}
-	return usagef("-rate and -stages: nothing ends this load: give -duration or -requests")
+	what := fmt.Sprintf("-stages is %s", f.when.stages)
+	if f.when.rate.p != nil {
+		what = fmt.Sprintf("-rate is %v", *f.when.rate.p)
+	}
+	return usagef("%s: nothing ends this load: give -duration or -requests", what)
 }
 
 // closed sets who sends in a closed loop.
@@ -496,7 +500,11 @@ func named(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, load.ErrConfig), errors.Is(err, workload.ErrOption), errors.As(err, new(*arrival.OptionError)):
-		return usagef("%s", flagOf.Replace(reason(err)))
+		text := flagOf.Replace(reason(err))
+		if strings.HasPrefix(text, `"`) { // the address, which may hold a secret and is quoted in part
+			text = "-host and -endpoint: " + text
+		}
+		return usagef("%s", text)
 	}
 	return err
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -26,14 +25,18 @@ type serverFlags struct {
 }
 
 // headerFlag are headers given as "Name: value", once each.
-type headerFlag struct{ header http.Header }
+type headerFlag struct {
+	header http.Header
+	bad    bool // one was no "Name: value"
+}
 
 func (h *headerFlag) String() string { return "" }
 
 func (h *headerFlag) Set(s string) error {
 	name, value, ok := strings.Cut(s, ":")
 	if !ok || strings.TrimSpace(name) == "" {
-		return fmt.Errorf("want %q", "Name: value") // without the text: it may be a key
+		h.bad = true // package flag would quote the text, which may be a key
+		return nil
 	}
 	if h.header == nil {
 		h.header = http.Header{}
@@ -78,6 +81,8 @@ func (s *serverFlags) config(env func(string) string) (client.Config, error) {
 		return cfg, usagef("-lengths is %q: want vllm, sglang or openai", s.lengths)
 	}
 	switch {
+	case s.headers.bad:
+		return cfg, usagef("-header is not as it must be, and not shown for it may be a key: want %q", "Name: value")
 	case s.ttftTimeout < 0:
 		return cfg, usagef("-first-token-timeout is %v: want 0 or more", s.ttftTimeout)
 	case s.idle < 0:

@@ -190,6 +190,7 @@ type traceFlags struct {
 	path, kind string
 	scale      optional[float64]
 	limit      int
+	block      int
 	from, to   time.Duration
 	keepFailed bool
 }
@@ -199,6 +200,7 @@ func (t *traceFlags) declare(fs *flag.FlagSet) {
 	fs.StringVar(&t.kind, "trace-kind", "", "the file's `KIND`: "+traceKinds()+" (default: told by what it holds)")
 	fs.Var(&t.scale, "time-scale", "divide the trace's times by `FACTOR`: 2 is twice as fast (default 1)")
 	fs.IntVar(&t.limit, "trace-limit", 0, "take the first `N` rows only")
+	fs.IntVar(&t.block, "trace-block", 0, "a hash id of the trace stands for so many `TOKENS` (default: its kind's, 512 or 16)")
 	fs.DurationVar(&t.from, "trace-from", 0, "leave out what is before this `TIME` of the trace")
 	fs.DurationVar(&t.to, "trace-to", 0, "leave out what is from this `TIME` of the trace on")
 	fs.BoolVar(&t.keepFailed, "trace-keep-failed", false, "keep rows without output, with one token, in place of leaving them out")
@@ -332,7 +334,7 @@ var needed = []flagRule{
 	{"groups", "group-tokens", ""},
 	{"group-tokens", "groups", ""},
 	{"group-system", "groups", ""},
-	{"trace-kind", "trace", ""}, {"time-scale", "trace", ""}, {"trace-limit", "trace", ""}, {"trace-from", "trace", ""},
+	{"trace-kind", "trace", ""}, {"time-scale", "trace", ""}, {"trace-limit", "trace", ""}, {"trace-block", "trace", ""}, {"trace-from", "trace", ""},
 	{"trace-to", "trace", ""}, {"trace-keep-failed", "trace", ""},
 	{"arrival", "rate stages search", "only an open loop without a trace has gaps to draw"},
 	{"burstiness", "rate stages search", "only an open loop without a trace has gaps to draw"},

@@ -75,7 +75,7 @@ var loadGroups = []flagGroup{
 	{"Length of answers", "output-tokens output-vary output-lognorm-mu output-lognorm-median output-lognorm-sigma output-lognorm-max output-uniform output-lengths ignore-eos"},
 	{"Prompts", "tokenizer seed salt no-salt whole extra"},
 	{"What prompts share", "input-prefix-overlap overlap-of groups group-tokens group-system block cache-wanted"},
-	{"Requests from a file", "dataset-jsonl repeat trace trace-kind time-scale trace-limit trace-from trace-to trace-keep-failed"},
+	{"Requests from a file", "dataset-jsonl repeat trace trace-kind time-scale trace-limit trace-block trace-from trace-to trace-keep-failed"},
 	{"Closed loop", "users requests-per-user think every join"},
 	{"Open loop", "rate arrival burstiness stages max-in-flight"},
 	{"What is measured", "duration requests warmup cooldown drain"},

@@ -123,6 +123,7 @@ func (f *loadFlags) checkValues(given map[string]bool) error {
 		{math.IsNaN(f.overlap.or(0)), "input-prefix-overlap", f.overlap.or(0), "a share from 0 to 1"},
 		{f.mode != "" && !strings.EqualFold(f.mode, "fixed") && !strings.EqualFold(f.mode, "lognormal"), "gen-dist-mode", f.mode, "fixed or lognormal"},
 		{given["trace-limit"] && f.trace.limit < 1, "trace-limit", f.trace.limit, "at least 1"},
+		{given["trace-block"] && f.trace.block < 1, "trace-block", f.trace.block, "at least 1"},
 		{given["time-scale"] && !(f.trace.scale.or(1) > 0 && f.trace.scale.or(1) <= math.MaxFloat64), "time-scale", f.trace.scale.or(0), "a number above 0"},
 		{f.trace.from < 0, "trace-from", f.trace.from, "a time of 0 or more"},
 		{given["trace-to"] && f.trace.to <= f.trace.from, "trace-to", f.trace.to, "a time after -trace-from"},
@@ -191,12 +192,12 @@ func (f *loadFlags) readDataset(s *loadStuff, given map[string]bool) error {
 	}
 	for _, name := range []string{"whole", "ignore-eos", "extra"} {
 		if given[name] && s.bodies > 0 {
-			s.warn = append(s.warn, fmt.Sprintf("-%s changes nothing of %d rows of %s that are whole requests: they are sent as they are", name, s.bodies, f.dataset))
+			s.warn = append(s.warn, fmt.Sprintf("-%s changes nothing of what %s holds as whole requests, which are %d: they are sent as they are", name, f.dataset, s.bodies))
 		}
 	}
 	switch {
 	case given["salt"] && s.bodies > 0:
-		return usagef("-salt is %v: %d rows of %s are whole requests, which nothing can be put before", f.salt.or(0), s.bodies, f.dataset)
+		return usagef("-salt is %v: %s holds whole requests (%d), before which nothing can be put", f.salt.or(0), f.dataset, s.bodies)
 	case f.search.on && !given["salt"] && !f.cacheWanted:
 		return usagef("-search is given: its runs send the same prompts of %s again and again, which a cache will know: give -salt, or -cache-wanted", f.dataset)
 	}
@@ -204,7 +205,7 @@ func (f *loadFlags) readDataset(s *loadStuff, given map[string]bool) error {
 }
 
 func (f *loadFlags) readTrace(s *loadStuff, given map[string]bool) error {
-	o := trace.Options{Kind: trace.Kind(strings.ToLower(f.trace.kind)), From: f.trace.from, To: f.trace.to, Limit: f.trace.limit}
+	o := trace.Options{Kind: trace.Kind(strings.ToLower(f.trace.kind)), From: f.trace.from, To: f.trace.to, Limit: f.trace.limit, BlockTokens: f.trace.block}
 	if o.Kind == "auto" {
 		o.Kind = ""
 	}
@@ -216,7 +217,7 @@ func (f *loadFlags) readTrace(s *loadStuff, given map[string]bool) error {
 	}
 	t, err := trace.Open(f.trace.path, o)
 	if err != nil {
-		return fmt.Errorf("-trace: %w", err)
+		return errors.New("-trace: " + strings.ReplaceAll(err.Error(), "set Options.BlockTokens", "give -trace-block"))
 	}
 	s.trace, s.length = t, t.Len()
 	for row := range t.Rows() {

@@ -125,10 +125,15 @@ func TestFlagsToLoad(t *testing.T) {
 		{"output-lognorm-median, -max", "log-normal", "--output-lognorm-median 3 --output-lognorm-sigma 1 --output-lognorm-max 5", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Output }, must(workload.LogNormal(3, 1, 5))},
 		{"dataset-jsonl", "users are the rows divided", "--dataset-jsonl " + rows + " --requests-per-user 2", func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{2, 2, 4}},
 		{"jsonl", "the other name", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{4, 1, 4}},
-		{"dataset: text", "one message of the user, no salt", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any { r, _ := l.Source.Request(1); return r.Chat()[0].Content }, "a c"},
+		{"dataset: text", "one message of the user, no salt", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any {
+			r, _ := l.Source.Request(1)
+			return r.Chat()[0].Content
+		}, "a c"},
 		{"dataset: body", "sent as it is, without what it knows of itself", "--jsonl " + bodies, func(l load.Load, f *loadFlags, s *loadStuff) any { r, _ := l.Source.Request(1); return string(r.Body) }, `{"model":"x","messages":[]}`},
 		{"dataset and outputs", "batchbench allows them", "--jsonl " + rows + " --output-tokens 3", func(l load.Load, f *loadFlags, s *loadStuff) any { r, _ := l.Source.Request(1); return r.Output }, workload.Output{Min: 3, Max: 3}},
-		{"seed", "of the workload and of arrivals", "--seed 5", func(l load.Load, f *loadFlags, s *loadStuff) any { return []uint64{rooted(f.seed), l.Seed, options(l).Seed} }, []uint64{5, 7, 7}},
+		{"seed", "of the workload and of arrivals", "--seed 5", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []uint64{rooted(f.seed), l.Seed, options(l).Seed}
+		}, []uint64{5, 7, 7}},
 		{"seed 0", "a seed like any other", "--seed 0", func(l load.Load, f *loadFlags, s *loadStuff) any { return rooted(f.seed) }, uint64(standIn)},
 		{"results-csv", "a file", "--results-csv a/b.csv", func(l load.Load, f *loadFlags, s *loadStuff) any { return f.out.csv }, "a/b.csv"},
 		{"verbose", "asked for", "--verbose", func(l load.Load, f *loadFlags, s *loadStuff) any { return f.verbose }, true},
@@ -146,16 +151,24 @@ func TestFlagsToLoad(t *testing.T) {
 		{"input-lengths", "measured", "-input-lengths " + lengths + ":in", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Input }, must(workload.Empirical([]int{5, 7}))},
 		{"overlap-of", "batchbench's rule", "-users 2 -input-tokens 10 -input-prefix-overlap 0.5 -overlap-of shortest", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Overlap }, workload.Overlap{Share: 0.5, Of: workload.OfShortest}},
 		{"groups", "one of two texts", "-groups 2 -group-tokens 5 -group-system", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Groups }, workload.Groups{Count: 2, Tokens: 5, System: true}},
-		{"salt", "as given to the plan", "-salt 3", func(l load.Load, f *loadFlags, s *loadStuff) any { return []uint64{rooted(f.salt), options(l).Salt.Value} }, []uint64{3, 9}},
+		{"salt", "as given to the plan", "-salt 3", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []uint64{rooted(f.salt), options(l).Salt.Value}
+		}, []uint64{3, 9}},
 		{"no-salt", "none", "-no-salt", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Salt }, workload.Salt{Off: true}},
 		{"block", "of the cache", "-block 16", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Block }, 16},
 		{"cache-wanted", "hits are no fault", "-cache-wanted", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Metric.CacheWanted }, true},
-		{"tokenizer", "the text is by it", "-tokenizer r50k_base -input-tokens 5 -input-prefix-overlap 0.5", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{s.tokens.Name(), options(l).Overlap.Step} }, []any{"r50k_base", 64}},
+		{"tokenizer", "the text is by it", "-tokenizer r50k_base -input-tokens 5 -input-prefix-overlap 0.5", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []any{s.tokens.Name(), options(l).Overlap.Step}
+		}, []any{"r50k_base", 64}},
 		{"streamed", "by default", "", func(l load.Load, f *loadFlags, s *loadStuff) any { return prompt(l) }, client.Prompt{}},
 		{"whole, ignore-eos, extra", "of each prompt", `-whole -ignore-eos -extra {"top_p":1}`, func(l load.Load, f *loadFlags, s *loadStuff) any { return prompt(l) },
 			client.Prompt{Whole: true, IgnoreEOS: true, Extra: map[string]json.RawMessage{"top_p": json.RawMessage("1")}}},
-		{"rate", "poisson", "-rate 5 -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Users, l.Schedule.String(), l.Source.Len()} }, []any{0, "poisson forever:5", 0}},
-		{"rate, constant", "even gaps", "-rate 5 -arrival constant -requests 9", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Schedule.String(), l.Source.Len(), l.Phases} },
+		{"rate", "poisson", "-rate 5 -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []any{l.Users, l.Schedule.String(), l.Source.Len()}
+		}, []any{0, "poisson forever:5", 0}},
+		{"rate, constant", "even gaps", "-rate 5 -arrival constant -requests 9", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []any{l.Schedule.String(), l.Source.Len(), l.Phases}
+		},
 			[]any{"constant forever:5", 9, arrival.Phases{Measured: arrival.Limit{Count: 9}}}},
 		{"rate, gamma", "in bursts", "-rate 5 -arrival gamma -burstiness 0.5 -requests 9", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Schedule.String() }, "gamma(0.5) forever:5"},
 		{"burstiness alone", "means gamma", "-rate 5 -burstiness 0.5 -requests 9", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Schedule.String() }, "gamma(0.5) forever:5"},

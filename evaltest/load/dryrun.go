@@ -112,7 +112,7 @@ func (r *runner) planned() iter.Seq[Planned] {
 			switch {
 			case p.Timed:
 				p.Due = r.Join * time.Duration(p.User) / time.Duration(r.Users)
-			case r.shared:
+			case r.shared && r.Users > 1:
 				p.User = -1
 			}
 			if !yield(p) {
@@ -145,4 +145,3 @@ func (r *runner) room() (lanes, ahead int) {
 	}
 	return r.Users, max(1, r.Lookahead/r.Users)
 }
-

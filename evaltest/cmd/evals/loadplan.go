@@ -229,7 +229,7 @@ func (f *loadFlags) readTrace(s *loadStuff, given map[string]bool) error {
 	if given["users"] || given["rate"] || given["stages"] || f.search.on {
 		return nil
 	}
-	if s.offsets, err = t.Offsets(f.trace.scale.or(1)); errors.Is(err, trace.ErrNoTimes) {
+	if s.offsets, err = t.Offsets(1); errors.Is(err, trace.ErrNoTimes) {
 		return usagef("-trace is %s: it does not say when its requests were sent: give -rate, -stages or -users", f.trace.path)
 	}
 	return err
@@ -392,7 +392,7 @@ func (f *loadFlags) schedule(s *loadStuff, rate float64) (arrival.Schedule, erro
 	var stages []arrival.Stage
 	switch {
 	case s.offsets != nil:
-		schedule, err := arrival.Trace(s.offsets, 1) // already divided
+		schedule, err := arrival.Trace(s.offsets, f.trace.scale.or(1))
 		return schedule, named(err)
 	case w.stages != "":
 		if stages, err = arrival.ParseStages(w.stages); err != nil {

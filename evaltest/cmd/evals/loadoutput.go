@@ -32,7 +32,6 @@ type outputFlags struct {
 	stdout, stderr io.Writer
 	lines          *os.File // of requests
 	notes          []string // further lines of the summary
-	begun          time.Time
 }
 
 func (o *outputFlags) declare(fs *flag.FlagSet, p *program) {

@@ -177,7 +177,10 @@ func TestFlagsToLoad(t *testing.T) {
 		{"max-in-flight", "of an open loop", "-rate 5 -duration 1s -max-in-flight 3", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.MaxInFlight }, 3},
 		{"trace", "its lengths and times", "-trace " + mooncake, func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{options(l).Pairs, s.offsets, l.Users} },
 			[]any{[]workload.Pair{{Input: 10, Output: 3}, {Input: 20, Output: 4}}, []time.Duration{0, 500 * time.Millisecond}, 0}},
-		{"time-scale", "twice as fast", "-trace " + mooncake + " -time-scale 2 -trace-kind Mooncake", func(l load.Load, f *loadFlags, s *loadStuff) any { d, ends := l.Schedule.Length(); return []any{d, ends} }, []any{250 * time.Millisecond, true}},
+		{"time-scale", "twice as fast", "-trace " + mooncake + " -time-scale 2 -trace-kind Mooncake", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			d, ends := l.Schedule.Length()
+			return []any{d, ends}
+		}, []any{250 * time.Millisecond, true}},
 		{"trace-limit", "the first row", "-trace " + mooncake + " -trace-limit 1", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Source.Len() }, 1},
 		{"trace-from", "without the first", "-trace " + mooncake + " -trace-from 1ms -trace-to 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Source.Len() }, 1},
 		{"trace and users", "its lengths only, each once", "-trace " + mooncake + " -users 2", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Users, l.Each, l.Source.Len()} }, []any{2, 0, 2}},

@@ -182,6 +182,8 @@ func TestFlagsToLoad(t *testing.T) {
 			return []any{d, ends}
 		}, []any{250 * time.Millisecond, true}},
 		{"trace-limit", "the first row", "-trace " + mooncake + " -trace-limit 1", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Source.Len() }, 1},
+		{"trace-keep-failed", "with one token", "-trace testdata/load-mooncake.jsonl -trace-keep-failed", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Pairs[2] }, workload.Pair{Input: 30, Output: 1}},
+		{"trace-block", "other blocks", "-trace testdata/load-mooncake.jsonl -trace-block 64", func(l load.Load, f *loadFlags, s *loadStuff) any { return s.trace.Report().BlockTokens }, 64},
 		{"trace-from", "without the first", "-trace " + mooncake + " -trace-from 1ms -trace-to 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Source.Len() }, 1},
 		{"trace and users", "its lengths only, each once", "-trace " + mooncake + " -users 2", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Users, l.Each, l.Source.Len()} }, []any{2, 0, 2}},
 		{"think", "a time", "-think 2s -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return draws(l.Think) }, draws(arrival.Fixed(2 * time.Second))},

@@ -103,6 +103,12 @@ type Load struct {
 	// one goroutine; it must not keep it. An error ends the run. Default:
 	// nobody does. A slow sink holds back who has finished: it shows as lag.
 	Sink func(*record.Request) error
+	// Verbose, if it is not nil, gets each request that was sent, when it has
+	// ended, with the body and what came of an answer; it must keep none of
+	// them. It is called from the goroutine of the request, so from many at
+	// once, and a closed loop's user waits for it: it is for looking at what is
+	// sent, not for measuring. Default: no answer is kept.
+	Verbose func(rec *record.Request, body []byte, reply *client.Reply)
 	// Progress is called every Tick with the counts so far, from one goroutine.
 	// Default: nobody is told. Tick defaults to [DefaultTick].
 	Progress func(Progress)

@@ -129,10 +129,7 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	r.arrivals, r.noMore = context.WithCancelCause(r.requests)
 	defer r.noMore(nil)
 
-	lanes, ahead := 1, r.Lookahead
-	if !r.shared {
-		lanes, ahead = r.Users, max(1, r.Lookahead/r.Users)
-	}
+	lanes, ahead := r.room()
 	r.stock.open(ctx, lanes, ahead)
 	r.rec = newRecorder(r.meter, r.Sink, &r.watch, r.giveUp)
 	told := tell(r.Progress, r.Tick, r.meter, &r.inFlight)
@@ -355,7 +352,14 @@ func (r *runner) send(a arrival.Arrival, lane, i int) {
 		rec.Done = time.Since(r.start)
 	default:
 		rec.AskedInput, rec.AskedOutput, rec.PossibleCached = g.req.AskedInput, g.req.Output.Max, g.req.PossibleCached
-		r.client.Do(r.requests, &client.Call{Start: r.start, Body: g.body, Whole: g.whole}, rec)
+		call := client.Call{Start: r.start, Body: g.body, Whole: g.whole}
+		if r.Verbose != nil {
+			call.Reply = new(client.Reply)
+		}
+		r.client.Do(r.requests, &call, rec)
+		if r.Verbose != nil {
+			r.Verbose(rec, g.body, call.Reply)
+		}
 	}
 	r.rec.add(rec)
 }

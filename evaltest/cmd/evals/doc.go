@@ -1,11 +1,13 @@
-// Evals grades responses, prices calls, and shows and compares what runs came
-// to. It runs no evals itself: those are Go tests, and go test runs them.
+// Evals grades responses, prices calls, shows and compares what runs came to, and
+// puts model servers under load. It runs no evals itself: those are Go tests, and
+// go test runs them.
 //
 //	evals grade -grader NAME [FILE]
 //	evals show FILE|latest [-journal DIR] [-failures N]
 //	evals stat OLD NEW
 //	evals merge -o OUT PART...
 //	evals cost [-model M] [-prices FILE] [FILE]
+//	evals load -host URL -model MODEL [FLAGS]
 //	evals help [COMMAND]
 //
 // Exit code: 0 if all went well, 1 if something did not, 2 for a mistake in the
@@ -136,4 +138,53 @@
 //
 // Parts of different runs are refused. A part that is missing is named, and the
 // rest is written.
+//
+// # Load
+//
+// Load sends requests to a model server and measures every piece of the answers.
+// It takes all flags of batchbench; "evals help load" lists them by topic, and
+// what differs.
+//
+//  1. Say where: -host, -model. Say what: -input-tokens, -output-tokens, or their
+//     distributions, or a file.
+//  2. Say when: -users for a closed loop, -rate, -stages or -trace for an open
+//     one, and how much is measured: -duration, -requests, -warmup.
+//  3. Look at it without sending anything: -dry-run.
+//  4. Run it. Keep every request with -requests-jsonl, the numbers with -json,
+//     -results-csv or -bench, and make it end with an error with -require.
+//
+// A closed loop of two users, with the first two requests as a warm-up. Prompts
+// begin alike for half of their length, which a prefix cache may know:
+//
+//	$ evals load -dry-run -host http://127.0.0.1:8000 -model m -seed 1 -no-salt -users 2 -requests-per-user 3 -warmup 2x -input-tokens 100 -input-vary 20 -input-prefix-overlap 0.5 -output-tokens 50
+//	[DRY-RUN] seq=0 user=0 due_ms=0.000 phase=warm-up input_tokens=108 output_tokens=50 shared_prefix_tokens=54 group=- possible_cached_tokens=0 entry=- stream=true body_bytes=1007
+//	[DRY-RUN] seq=1 user=1 due_ms=0.000 phase=warm-up input_tokens=99 output_tokens=50 shared_prefix_tokens=49 group=- possible_cached_tokens=49 entry=- stream=true body_bytes=924
+//	[DRY-RUN] seq=2 user=0 due_ms=- phase=measured input_tokens=111 output_tokens=50 shared_prefix_tokens=55 group=- possible_cached_tokens=54 entry=- stream=true body_bytes=1012
+//	[DRY-RUN] seq=3 user=1 due_ms=- phase=measured input_tokens=114 output_tokens=50 shared_prefix_tokens=57 group=- possible_cached_tokens=55 entry=- stream=true body_bytes=1036
+//	[DRY-RUN] seq=4 user=0 due_ms=- phase=measured input_tokens=93 output_tokens=50 shared_prefix_tokens=46 group=- possible_cached_tokens=46 entry=- stream=true body_bytes=854
+//	[DRY-RUN] seq=5 user=1 due_ms=- phase=measured input_tokens=91 output_tokens=50 shared_prefix_tokens=45 group=- possible_cached_tokens=45 entry=- stream=true body_bytes=851
+//	Load: closed loop, 2 users with 3 requests each, warm-up 2x
+//	Server: http://127.0.0.1:8000/v1/chat/completions, model m, streamed
+//	Input tokens: 100 ± 20 (uniform, 80 to 120), of which a share of 0.5 is the same in all
+//	Output tokens: 50
+//	Text: words that are one token each in all common tokenizers; no salt
+//	Seed: 1
+//	Input lengths: n=6 min=91 mean=102.7 median=108 p95=114 p99=114 max=114
+//	   91..92  1 ##################################################
+//	   93..94  1 ##################################################
+//	   95..96  0
+//	   97..98  0
+//	   99..100 1 ##################################################
+//	  101..102 0
+//	  103..104 0
+//	  105..106 0
+//	  107..108 1 ##################################################
+//	  109..110 0
+//	  111..112 1 ##################################################
+//	  113..114 1 ##################################################
+//
+// The numbers in a run's summary are batchbench's, by its definitions; -full has
+// all others. A run whose numbers speak of this client rather than of the server
+// is not valid, and ends with 1. "evals load -calibrate" measures what this
+// machine can do at most.
 package main

@@ -31,7 +31,7 @@ type outputFlags struct {
 
 	stdout, stderr io.Writer
 	lines          *os.File // of requests
-	begun          time.Time
+	notes          []string // further lines of the summary
 }
 
 func (o *outputFlags) declare(fs *flag.FlagSet, p *program) {
@@ -42,7 +42,7 @@ func (o *outputFlags) declare(fs *flag.FlagSet, p *program) {
 	fs.StringVar(&o.bench, "bench", "", "write the numbers to `FILE` as a benchmark, for benchstat; they are added to what is there")
 	fs.StringVar(&o.benchName, "bench-name", "Load", "the benchmark's `NAME`, such as Load/model=m/users=8")
 	fs.BoolVar(&o.full, "full", false, "print all numbers, with the verdict, in place of batchbench's summary")
-	fs.BoolVar(&o.quiet, "quiet", false, "show no progress")
+	fs.BoolVar(&o.quiet, "quiet", false, "show no progress, and not what will be done")
 	fs.Var(&o.require, "require", "end with an error unless `\"UNIT<=VALUE\"` holds, such as \"ttft-p99-ns<=500ms\" or \"ok-%>=99\"; may be given several times. The units are those of -bench")
 	o.slo.declare(fs)
 }
@@ -57,9 +57,9 @@ type sloFlags struct {
 
 func (s *sloFlags) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.name, "slo", "", "the limits of a good answer by `NAME`, such as mlperf-llama2-70b")
-	fs.DurationVar(&s.ttft, "slo-ttft", 0, "a good answer's first token comes in this time")
-	fs.DurationVar(&s.tpot, "slo-tpot", 0, "a good answer takes no more than this a token after the first")
-	fs.DurationVar(&s.e2e, "slo-e2e", 0, "a good answer is complete in this time")
+	fs.DurationVar(&s.ttft, "slo-ttft", 0, "a good answer's first token comes in this `TIME`")
+	fs.DurationVar(&s.tpot, "slo-tpot", 0, "a good answer takes no more than this `TIME` a token after the first")
+	fs.DurationVar(&s.e2e, "slo-e2e", 0, "a good answer is complete in this `TIME`")
 	fs.Float64Var(&s.share, "slo-share", 0, "end with an error unless this `SHARE` of the due requests keeps each limit, such as 0.99")
 	fs.BoolVar(&s.service, "slo-service", false, "count the limits from when a request was sent, not from when it was due")
 }
@@ -70,7 +70,7 @@ func (s *sloFlags) slo() (metric.SLO, error) {
 	if s.name != "" {
 		var err error
 		if slo, err = metric.Preset(s.name); err != nil {
-			return slo, usagef("-slo: %v", err)
+			return slo, usagef("-slo is %q: %s", s.name, strings.TrimPrefix(err.Error(), "metric: "))
 		}
 	}
 	for _, l := range []struct{ from, to *time.Duration }{{&s.ttft, &slo.TTFT}, {&s.tpot, &slo.TPOT}, {&s.e2e, &slo.E2E}} {
@@ -198,6 +198,11 @@ func (o *outputFlags) finish(rep *load.Report, runErr error, sheet metric.Sheet,
 	return errors.Join(errs...)
 }
 
+// note adds a line to the summary, behind the seed.
+func (o *outputFlags) note(format string, args ...any) {
+	o.notes = append(o.notes, visible(fmt.Sprintf(format, args...)))
+}
+
 // summary prints the result. What it holds of a server's text is escaped.
 func (o *outputFlags) summary(rep *load.Report, sheet metric.Sheet) error {
 	w := bufio.NewWriter(o.stdout)
@@ -209,6 +214,9 @@ func (o *outputFlags) summary(rep *load.Report, sheet metric.Sheet) error {
 		return err
 	}
 	fmt.Fprintf(w, "Seed: %d\n", rep.Seed)
+	for _, line := range o.notes {
+		fmt.Fprintln(w, line)
+	}
 	for _, warning := range rep.Warnings {
 		fmt.Fprintf(w, "Warning: %s\n", strings.ReplaceAll(visible(warning), "\n", " "))
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"flag"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -26,14 +25,18 @@ type serverFlags struct {
 }
 
 // headerFlag are headers given as "Name: value", once each.
-type headerFlag struct{ header http.Header }
+type headerFlag struct {
+	header http.Header
+	bad    bool // one was no "Name: value"
+}
 
 func (h *headerFlag) String() string { return "" }
 
 func (h *headerFlag) Set(s string) error {
 	name, value, ok := strings.Cut(s, ":")
 	if !ok || strings.TrimSpace(name) == "" {
-		return fmt.Errorf("want %q", "Name: value") // without the text: it may be a key
+		h.bad = true // package flag would quote the text, which may be a key
+		return nil
 	}
 	if h.header == nil {
 		h.header = http.Header{}
@@ -50,14 +53,14 @@ func (s *serverFlags) declare(fs *flag.FlagSet) {
 	fs.StringVar(&s.keyEnv, "api-key-env", "OPENAI_API_KEY", "the environment `VARIABLE` that holds the key; none is sent if it is empty")
 	fs.BoolVar(&s.sglang, "sglang", false, "say max_new_tokens and min_new_tokens in place of max_tokens and min_tokens")
 	fs.IntVar(&s.timeout, "request-timeout-secs", 60, "give a try up after so many `SECONDS`; 0 for never")
-	fs.IntVar(&s.retries, "max-retries", 2, "tries after the first one, where it may help: after a failed connection, 429 and 5xx, not after another 4xx")
+	fs.IntVar(&s.retries, "max-retries", 2, "`TRIES` after the first one, where it may help: after a failed connection, 429 and 5xx, not after another 4xx")
 	fs.IntVar(&s.delay, "retry-delay-ms", 250, "wait so many `MS` before the second try, then twice that, and so on; a server's Retry-After goes before")
-	fs.StringVar(&s.api, "api", "chat", "how the server is spoken to: chat, completions or gemini")
+	fs.StringVar(&s.api, "api", "chat", "how the server is spoken `TO`: chat, completions or gemini")
 	fs.StringVar(&s.lengths, "lengths", "", "the `NAMES` of an answer's length: vllm, sglang or openai, which has no minimum (default vllm)")
 	fs.Var(&s.headers, "header", "send this `\"Name: value\"` with each request; may be given several times")
 	fs.BoolVar(&s.http2, "http2", false, "speak HTTP/2")
-	fs.DurationVar(&s.ttftTimeout, "first-token-timeout", 0, "give a streamed try up if its first token takes longer")
-	fs.DurationVar(&s.idle, "idle-timeout", 0, "give a streamed try up if the next token takes longer")
+	fs.DurationVar(&s.ttftTimeout, "first-token-timeout", 0, "give a streamed try up if its first token takes longer than this `TIME`")
+	fs.DurationVar(&s.idle, "idle-timeout", 0, "give a streamed try up if the next token takes longer than this `TIME`")
 }
 
 // config is the client's configuration, without Concurrency.
@@ -67,7 +70,23 @@ func (s *serverFlags) config(env func(string) string) (client.Config, error) {
 		Timeouts: client.Timeouts{Total: time.Duration(s.timeout) * time.Second, First: s.ttftTimeout, Idle: s.idle},
 		Retry:    client.Retry{Max: s.retries, Delay: time.Duration(s.delay) * time.Millisecond}, Lengths: client.Lengths(s.lengths), HTTP2: s.http2,
 	}
+	switch cfg.API {
+	case client.Chat, client.Completions, client.Gemini:
+	default:
+		return cfg, usagef("-api is %q: want chat, completions or gemini", s.api)
+	}
+	switch cfg.Lengths {
+	case "", client.VLLM, client.SGLang, client.OpenAI:
+	default:
+		return cfg, usagef("-lengths is %q: want vllm, sglang or openai", s.lengths)
+	}
 	switch {
+	case s.headers.bad:
+		return cfg, usagef("-header is not as it must be, and not shown for it may be a key: want %q", "Name: value")
+	case s.ttftTimeout < 0:
+		return cfg, usagef("-first-token-timeout is %v: want 0 or more", s.ttftTimeout)
+	case s.idle < 0:
+		return cfg, usagef("-idle-timeout is %v: want 0 or more", s.idle)
 	case s.timeout < 0:
 		return cfg, usagef("-request-timeout-secs is %d: want 0 or more", s.timeout)
 	case s.retries < 0:

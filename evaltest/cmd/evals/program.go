@@ -40,7 +40,7 @@ func usagef(format string, args ...any) error {
 }
 
 func commands() []command {
-	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, agentCommand}
+	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, loadCommand, agentCommand}
 }
 
 // run is the program. It writes no error: main does.
@@ -91,7 +91,7 @@ func (p *program) help(args []string) error {
 
 func overview() string {
 	var b strings.Builder
-	b.WriteString("evals grades responses, prices calls, and shows and compares what runs came to.\n\nUsage:\n\n")
+	b.WriteString("evals grades responses, prices calls, shows and compares what runs came to, and\nputs model servers under load.\n\nUsage:\n\n")
 	for _, c := range commands() {
 		fmt.Fprintf(&b, "  evals %s\n        %s\n", c.line, c.what)
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -28,7 +29,8 @@ type Agents struct {
 	Config agent.Config
 	// Metric says how the requests are judged. Loop and Users are set by
 	// RunAgents. CacheWanted is set too: an agent's prompt repeats the one
-	// before.
+	// before. With Config.MaxInFlight, which makes requests wait, how late they
+	// were sent makes a run invalid only if Limits say so.
 	Metric metric.Config
 	// Progress and Tick are as in [Load].
 	Progress func(Progress)
@@ -104,6 +106,9 @@ func newAgentRunner(a *Agents) (*agentRunner, error) {
 	}
 	m := a.Metric
 	m.Loop, m.CacheWanted = metric.Sessions, true
+	if r.cfg.MaxInFlight > 0 { // requests wait for each other by design
+		m.Limits.LagP99, m.Limits.LagMax = cmp.Or(m.Limits.LagP99, -1), cmp.Or(m.Limits.LagMax, -1)
+	}
 	if r.cfg.Admission == agent.ClosedLoop {
 		m.Users = cfg.Concurrency
 	}

@@ -63,14 +63,17 @@ func starved(f *record.Failure) bool {
 	return false
 }
 
+// shortRun is the time in seconds below which shares of it say nothing.
+const shortRun = 0.5
+
 // health is what was seen since begin. Arrivals never wait for a request here,
 // and the client's pool has no limit: both are 0 by construction, and said.
 func (m *monitor) health() metric.Health {
 	now := takePulse()
 	wall := now.at.Sub(m.from.at).Seconds()
 	h := metric.Health{PoolWaits: metric.Some(0), Blocked: metric.Some(0), FDErrors: metric.Some(float64(m.descriptors.Load()))}
-	if wall <= 0 {
-		return h
+	if wall < shortRun {
+		return h // a single collection, or the start of some goroutines, would be most of it
 	}
 	h.GCPause = metric.Some((now.gc - m.from.gc).Seconds() / wall)
 	if now.known && m.from.known {

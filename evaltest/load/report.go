@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -76,12 +77,26 @@ func (r *Report) Problem() error {
 		if i > 0 {
 			b.WriteString("; ")
 		}
-		fmt.Fprintf(&b, "%s is %s %s (limit %s)", c.Name, c.Figure, c.Unit, c.Limit)
+		fmt.Fprintf(&b, "%s is %s (limit %s)", c.Name, said(c.Figure, c.Unit), said(c.Limit, c.Unit))
 		if c.Why != "" {
 			b.WriteString(": " + c.Why)
 		}
 	}
 	return fmt.Errorf("load: %w: %s", ErrInvalid, b.String())
+}
+
+// said is a figure with its unit, as a person reads it.
+func said(f metric.Figure, unit string) string {
+	v, ok := f.Get()
+	switch {
+	case !ok:
+		return "not known"
+	case unit == "1":
+		return strconv.FormatFloat(v, 'g', 4, 64)
+	case unit == "ns":
+		return time.Duration(v).Round(time.Microsecond).String()
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v, 'g', 4, 64) + " " + unit)
 }
 
 // WriteJSON writes the report as indented JSON, with the formula of each number.

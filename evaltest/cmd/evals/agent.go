@@ -190,12 +190,8 @@ func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error)
 	if err != nil {
 		return load.Agents{}, err
 	}
-	limits := agentLimits
-	if f.inFlight > 0 { // who waits for a place is late because that was asked for
-		limits.LagP99, limits.LagMax = -1, -1
-	}
 	a := load.Agents{
-		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: limits},
+		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: agentLimits},
 		Config: agent.Config{
 			Text: text, Seed: f.seed,
 			Body: agent.Body{

@@ -33,6 +33,11 @@ type Agents struct {
 	// Progress and Tick are as in [Load].
 	Progress func(Progress)
 	Tick     time.Duration
+	// Verbose gets each call when it has ended: what was sent, what became of
+	// it, and the assistant's message, nil if there is none. It is called from
+	// several goroutines, and the agent's next turn waits for it. Default:
+	// nobody does.
+	Verbose func(c *agent.Call, r *record.Request, message []byte)
 }
 
 // RunAgents runs the trajectories and returns when those that were admitted have
@@ -90,7 +95,7 @@ func newAgentRunner(a *Agents) (*agentRunner, error) {
 	if r.cfg.Body.Model == "" {
 		r.cfg.Body.Model = a.Client.Model
 	}
-	r.cfg.Sink = r
+	r.cfg.Sink, r.cfg.Discard = r, true // there may be thousands, and the sink has them all
 	cfg := a.Client
 	cfg.Seed, cfg.Concurrency = r.cfg.Seed, r.atOnce(cfg)
 	var err error
@@ -130,6 +135,14 @@ func (r *agentRunner) tell() (stop func()) {
 
 // Call sends a request of a trajectory: it is the agents' [agent.Caller].
 func (r *agentRunner) Call(ctx context.Context, c *agent.Call, rec *record.Request) []byte {
+	message := r.call(ctx, c, rec)
+	if r.Verbose != nil {
+		r.Verbose(c, rec, message)
+	}
+	return message
+}
+
+func (r *agentRunner) call(ctx context.Context, c *agent.Call, rec *record.Request) []byte {
 	r.inFlight.Add(1)
 	defer r.inFlight.Add(-1)
 	call := client.Call{Start: c.Start, Body: c.Body, Whole: !c.Stream, Reply: new(client.Reply)}
@@ -183,11 +196,9 @@ func (r *agentRunner) Trajectory(e *agent.Event) error {
 
 // report puts together what is known when all has ended.
 func (r *agentRunner) report(result *agent.Result) *Report {
-	sums := *result
-	sums.Trajectories = nil // there may be thousands, and the sink had them all
 	rep := &Report{
 		Schema: Schema, Started: result.Start.UTC(), URL: r.client.URL(), Model: r.cfg.Body.Model, Seed: r.cfg.Seed, Workload: describedPlans(r.Plans),
-		Client: r.client.Limits(), Agents: &sums, Result: r.meter.Result(r.watch.health()),
+		Client: r.client.Limits(), Agents: result, Result: r.meter.Result(r.watch.health()),
 	}
 	if r.cfg.Admission == agent.ClosedLoop {
 		rep.Users = result.MaxActive

@@ -151,27 +151,31 @@ func median(list []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// BenchmarkStreams reads 300 streams of 50 tokens a second, and says by how much
-// the gaps between tokens as the client saw them differ from those between the
-// server's writes: ours and a bare reader's, and ours over theirs.
+// BenchmarkStreams reads 300 streams of 50 tokens a second, half of them with a
+// run of ours and half with a bare reader at the same time, so that whatever else
+// the machine does meets both. It says by how much the gaps between tokens as the
+// client saw them differ from those between the server's writes, for each, and
+// ours over theirs. BenchmarkPaced of evaltest/load/client has the same of the
+// client alone.
 func BenchmarkStreams(b *testing.B) {
 	const streams, gap = 300, 20 * time.Millisecond
-	tokens := max(5, int(length(b, 8*time.Second)/gap))
-	saw := &log{}
+	tokens := max(5, int(length(b, 4*time.Second)/gap))
+	saw := &log{stop: func() {}}
 	server := &fake.Server{First: gap, Gap: gap, Saw: saw.add}
 	url, stop, err := server.Start()
 	require.NoError(b, err)
 	b.Cleanup(stop)
-	saw.stop = func() {}
 	source := words(b, 32, tokens, nil)
 	var ours, theirs [2][]float64 // p50, p99
-	legs := []func(){
-		func() { spread(&ours, distortion(b, saw, ourStreams(b, url, source, streams))) },
-		func() { spread(&theirs, distortion(b, saw, bareStreams(b, url, source, tokens, streams))) },
-	}
-	for n := 0; b.Loop(); n++ {
-		legs[n%2]()
-		legs[1-n%2]()
+	for b.Loop() {
+		var mine, bare map[string][]time.Duration
+		var both sync.WaitGroup
+		both.Go(func() { mine = ourStreams(b, url, source, streams/2) })
+		both.Go(func() { bare = bareStreams(b, url, source, tokens, streams/2, streams) })
+		both.Wait()
+		list := told(saw, streams)
+		spread(&ours, distortion(b, list, mine))
+		spread(&theirs, distortion(b, list, bare))
 	}
 	for i, name := range []string{"p50", "p99"} {
 		o, t := median(ours[i]), median(theirs[i])
@@ -188,20 +192,26 @@ func spread(into *[2][]float64, off []float64) {
 	into[1] = append(into[1], off[len(off)*99/100])
 }
 
-// distortion is the difference, for each token but the first of each stream,
-// between the gap that was seen and the one that was written. It waits until the
-// server has told of all of them.
-func distortion(b *testing.B, saw *log, seen map[string][]time.Duration) (off []float64) {
-	var list []*fake.Seen
-	for len(list) < len(seen) {
+// told waits until the server has told of so many requests, and forgets them.
+func told(saw *log, n int) (list []*fake.Seen) {
+	for len(list) < n {
 		runtime.Gosched()
 		list = saw.all()
 	}
 	saw.mu.Lock()
+	defer saw.mu.Unlock()
 	saw.seen = nil
-	saw.mu.Unlock()
+	return list
+}
+
+// distortion is the difference, for each token but the first of each stream that
+// was seen, between the gap that was seen and the one that was written.
+func distortion(b *testing.B, list []*fake.Seen, seen map[string][]time.Duration) (off []float64) {
 	for _, s := range list {
-		at := seen[s.User]
+		at, ok := seen[s.User]
+		if !ok {
+			continue
+		}
 		require.Len(b, at, len(s.Written), s.User)
 		for i := 1; i < len(at); i++ {
 			off = append(off, float64((at[i] - at[i-1] - s.Written[i].Sub(s.Written[i-1])).Abs()))
@@ -233,7 +243,8 @@ func ourStreams(b *testing.B, url string, source workload.Source, streams int) m
 // digits stands for a prompt in the field user: the server tells it back.
 func digits(text string) string { return strconv.Itoa(len(text)) + text[max(0, len(text)-40):] }
 
-func bareStreams(b *testing.B, url string, source workload.Source, tokens, streams int) map[string][]time.Duration {
+func bareStreams(b *testing.B, url string, source workload.Source, tokens, from, to int) map[string][]time.Duration {
+	streams := to - from
 	c := newBare(url, nil, streams)
 	defer c.http.CloseIdleConnections()
 	maker, err := client.New(client.Config{Host: url, Model: "m", Concurrency: streams})
@@ -243,7 +254,7 @@ func bareStreams(b *testing.B, url string, source workload.Source, tokens, strea
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range streams {
-		req, err := source.Request(i)
+		req, err := source.Request(from + i)
 		require.NoError(b, err)
 		body, err := maker.Body(client.Prompt{Text: req.Prompt, MaxTokens: tokens, MinTokens: tokens, User: digits(req.Prompt)})
 		require.NoError(b, err)
@@ -310,49 +321,50 @@ func BenchmarkOpenRate(b *testing.B) {
 
 func abs(x float64) float64 { return max(x, -x) }
 
-// BenchmarkMemory is what a long replay keeps: the heap at the end of one of ten
-// times as many trajectories over that of a short one.
+// BenchmarkMemory is what a long replay keeps: x-half is the live heap when all of
+// 50,000 trajectories were played over that when half of them were. A metric keeps
+// up to 2 MiB of values by default, and the timeline 4 MiB of bins in a minute,
+// which would be most of it; so few values are kept here.
 func BenchmarkMemory(b *testing.B) {
 	url, stop, err := (&fake.Server{}).Start()
 	require.NoError(b, err)
 	b.Cleanup(stop)
-	n := 5000
+	n := 50_000
 	if testing.Short() {
-		n = 100
+		n = 500
 	}
 	var ratios []float64
 	for b.Loop() {
-		short, long := heapAfter(b, url, n), heapAfter(b, url, 10*n)
-		ratios = append(ratios, long/short)
-		b.ReportMetric(short, "short-heap-B")
-		b.ReportMetric(long, "long-heap-B")
+		half, end := heaps(b, url, n)
+		ratios = append(ratios, end/half)
+		b.ReportMetric(half, "half-heap-B")
+		b.ReportMetric(end, "end-heap-B")
 	}
-	b.ReportMetric(median(ratios), "x-short")
+	b.ReportMetric(median(ratios), "x-half")
 	b.ReportMetric(0, "ns/op")
 }
 
-// heapAfter is the largest live heap that was seen in a run of n trajectories of
-// four turns, plans not counted: they are numbers that the caller has.
-func heapAfter(b *testing.B, url string, n int) float64 {
+// heaps are the live heaps after half and all of n trajectories of four turns,
+// less what was there before: the plans, which are the caller's.
+func heaps(b *testing.B, url string, n int) (half, end float64) {
 	plans, err := agent.Synthesize(1, n, agent.Shape{Input: agent.Fixed(64), Turns: agent.Fixed(4), Output: agent.Fixed(8), Environment: agent.Fixed(16)})
 	require.NoError(b, err)
-	runtime.GC()
 	before := liveHeap()
-	most := uint64(0)
-	seen := 0
-	sink := &events{list: nil}
+	var seen int
 	_, err = load.RunAgents(b.Context(), load.Agents{
-		Client: client.Config{Host: url, Model: "m"}, Plans: plans, Metric: metric.Config{Limits: easy},
-		Config: agent.Config{Text: token.Words{}, Seed: 1, MaxActive: 32, Sink: counting{sink, func() {
-			if seen++; seen%(n/2) == 0 {
-				runtime.GC()
-				most = max(most, liveHeap())
+		Client: client.Config{Host: url, Model: "m"}, Plans: plans, Metric: metric.Config{Limits: easy, Exact: 1024},
+		Config: agent.Config{Text: token.Words{}, Seed: 1, MaxActive: 32, Sink: counting{nil, func() {
+			switch seen++; seen {
+			case n * 2:
+				half = liveHeap() - before
+			case n * 4:
+				end = liveHeap() - before
 			}
 		}}},
 	})
 	require.NoError(b, err)
 	runtime.KeepAlive(plans)
-	return float64(max(most, before+1) - before)
+	return half, end
 }
 
 type counting struct {
@@ -363,8 +375,10 @@ type counting struct {
 func (c counting) Request(*record.Request) error { c.each(); return nil }
 func (c counting) Trajectory(*agent.Event) error { return nil }
 
-func liveHeap() uint64 {
+// liveHeap is what is reachable, in bytes.
+func liveHeap() float64 {
+	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	return float64(m.HeapAlloc)
 }

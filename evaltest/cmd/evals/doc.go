@@ -80,6 +80,32 @@
 //	evals: testdata/usage.jsonl:4: no usd: model "our-model" has no price on "vllm"
 //	evals: rows without a price: name who bills in provider, or give prices in prices_per_million or with -prices FILE
 //
+// # Agent
+//
+// Agent loads a model server with agents: conversations that grow by the server's
+// answer and a tool's, wait as long as the tool takes, and start over. It takes the
+// flags of batchbench-agent; evals help agent lists them, and what differs.
+//
+//  1. Say what the agents do: by lengths (-agents, -input-tokens and so on), by a
+//     manifest of trajectories (-agent-plans-jsonl), or by a trace of real traffic
+//     (-trace).
+//  2. Look at the plan with -dry-run, or keep it with -write-plans. Nothing is sent.
+//  3. Run it against a server: -host and -model. Requests and trajectories are
+//     written as they end (-requests-jsonl, -agent-events-jsonl), the summary, the
+//     CSV and the JSON when all is over, or after Ctrl+C.
+//
+// The file testdata/plans.jsonl holds two trajectories, the second of which starts
+// its conversation over:
+//
+//	$ evals agent -agent-plans-jsonl testdata/plans.jsonl -dry-run -quiet -seed 7
+//	[DRY-RUN] agent=0 invocation=1 input_content_tokens=256 output_tokens=64 environment_tokens=128 tool_call_latency_ms=25 trajectory_id=short routing_slot=0 admitted_at_ms=0 target_prompt_tokens=256 reset_before=false
+//	[DRY-RUN] agent=0 invocation=2 input_content_tokens=448 output_tokens=96 environment_tokens=0 tool_call_latency_ms=0 trajectory_id=short routing_slot=0 admitted_at_ms=0 target_prompt_tokens=448 reset_before=false
+//	[DRY-RUN] agent=1 invocation=1 input_content_tokens=768 output_tokens=128 environment_tokens=0 tool_call_latency_ms=0 trajectory_id=compacting routing_slot=1 admitted_at_ms=0 target_prompt_tokens=768 reset_before=false
+//	[DRY-RUN] agent=1 invocation=2 input_content_tokens=384 output_tokens=64 environment_tokens=0 tool_call_latency_ms=0 trajectory_id=compacting routing_slot=1 admitted_at_ms=0 target_prompt_tokens=384 reset_before=true
+//
+// A run ends with 1 if nothing was answered, if the client was the bottleneck, or
+// if a threshold (-require, -slo-share) was missed.
+//
 // # Show
 //
 // Show prints a run's summary from its journal, finished or not:

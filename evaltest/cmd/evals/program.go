@@ -40,7 +40,7 @@ func usagef(format string, args ...any) error {
 }
 
 func commands() []command {
-	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, loadCommand}
+	return []command{gradeCommand, showCommand, statCommand, mergeCommand, costCommand, loadCommand, agentCommand}
 }
 
 // run is the program. It writes no error: main does.

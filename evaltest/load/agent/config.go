@@ -67,6 +67,9 @@ type Config struct {
 	// Phase says which part of the run a request that is due then belongs to;
 	// nil: all are record.Measured. It is called from many goroutines.
 	Phase func(due time.Duration) record.Phase
+	// Discard keeps no Event in Result.Trajectories, of which a long run has
+	// many: they then go to the Sink alone.
+	Discard bool
 	// Sink gets every finished request and trajectory; nil: nobody does.
 	Sink Sink
 	// Wait returns at a time, or earlier with the context's error; nil: with a

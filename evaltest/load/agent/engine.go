@@ -213,6 +213,6 @@ func (e *engine) collect(s *session) {
 		return
 	}
 	e.result.MaxPreparationWait = max(e.result.MaxPreparationWait, s.longest)
-	e.result.absorb(s.ev, e.cfg.Admission)
+	e.result.absorb(s.ev, &e.cfg)
 	e.feeder.in <- s.ev
 }

@@ -13,7 +13,8 @@ type Result struct {
 	// Duration is how long it took until the last trajectory had ended, tools
 	// and drain included.
 	Duration time.Duration `json:"duration_ns"`
-	// Trajectories are those that were admitted, in order of their agents.
+	// Trajectories are those that were admitted, in order of their agents; none
+	// with Config.Discard.
 	Trajectories []*Event `json:"trajectories,omitempty"`
 	// Completed, Failed and Interrupted count them by their end; NotStarted
 	// counts those that were not admitted before the context ended.
@@ -53,8 +54,10 @@ type Result struct {
 }
 
 // absorb adds a trajectory that has ended.
-func (r *Result) absorb(e *Event, admission Admission) {
-	r.Trajectories = append(r.Trajectories, e)
+func (r *Result) absorb(e *Event, cfg *Config) {
+	if !cfg.Discard {
+		r.Trajectories = append(r.Trajectories, e)
+	}
 	switch e.End {
 	case Completed:
 		r.Completed++
@@ -76,7 +79,7 @@ func (r *Result) absorb(e *Event, admission Admission) {
 	r.PreparationWait += e.PreparationWait
 	r.Fallbacks += e.Fallbacks
 	r.LastAdmitted = max(r.LastAdmitted, e.Admitted)
-	if admission == OpenLoop {
+	if cfg.Admission == OpenLoop {
 		r.MaxAdmissionLag = max(r.MaxAdmissionLag, e.QueueWait())
 	}
 }
@@ -85,7 +88,7 @@ func (r *Result) finish(plans *Plans, admission Admission) {
 	r.Duration = time.Since(r.Start)
 	r.Drain = r.Duration - r.LastAdmitted
 	r.Planned = plans.Turns()
-	r.NotStarted = len(plans.List) - len(r.Trajectories)
+	r.NotStarted = len(plans.List) - r.Completed - r.Failed - r.Interrupted
 	r.NotAttempted = r.Planned - r.Succeeded - r.FailedRequests - r.Canceled - r.Unbuilt
 	slices.SortFunc(r.Trajectories, func(a, b *Event) int { return cmp.Compare(a.Agent, b.Agent) })
 }

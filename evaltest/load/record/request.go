@@ -24,8 +24,8 @@ type Request struct {
 	Phase Phase `json:"phase"`
 
 	// Due is when it should have been sent: the schedule's time in an open
-	// loop, the end of the turn before it plus its delay in a session, and
-	// Sent in a closed loop without think time.
+	// loop, the end of the turn before it plus its delay in a session, and the
+	// end of the user's request before it plus the think time in a closed loop.
 	Due time.Duration `json:"due_ns"`
 	// Sent is when the last try was begun, just before it was handed to the
 	// HTTP client; FirstSent that of the first try.

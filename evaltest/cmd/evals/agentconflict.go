@@ -1,0 +1,98 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// said returns the first of these flags that is on the command line, as it
+// could be written there.
+func (f *agentFlags) said(names ...string) string {
+	for _, name := range names {
+		if value, ok := f.given[name]; ok {
+			if value == "" { // families keep their values to themselves
+				return "-" + name
+			}
+			return "-" + name + " " + value
+		}
+	}
+	return ""
+}
+
+// shapeNames are the flags that say what synthetic agents look like.
+func (f *agentFlags) shapeNames() []string {
+	var names []string
+	for _, x := range f.families {
+		for _, y := range x.flags() {
+			names = append(names, y.name[2:])
+			if y.alias != "" {
+				names = append(names, y.alias[2:])
+			}
+		}
+	}
+	return names
+}
+
+// conflicts has batchbench-agent's rules, and the like for what is ours.
+func (f *agentFlags) conflicts() error {
+	source := f.said("agent-plans-jsonl", "trace")
+	shape := f.said(f.shapeNames()...)
+	agents := f.said("agents")
+	replay := f.said("replay-initial-overhead-tokens", "replay-turn-overhead-tokens", "admission", "time-scale")
+	ofTrace := f.said("trace-kind", "trace-salt", "trace-max-delay", "trace-limit")
+	perfect, ranks := f.perfect, f.said("dp-rank-perfect-routing-num")
+	for _, x := range []struct {
+		bad bool
+		msg string
+	}{
+		{f.manifest == "" && f.said("agent-plans-jsonl") != "", "-agent-plans-jsonl is empty: name a file"},
+		{f.trace == "" && f.said("trace") != "", "-trace is empty: name a file"},
+		{f.manifest != "" && f.trace != "", source + " and " + f.said("trace") + ": one of them says what the agents do"},
+		{source != "" && agents != "", agents + " cannot be used with " + source + ": the file says how many agents there are"},
+		{source != "" && shape != "", shape + " cannot be used with " + source + ": the file says how long all is"},
+		{source == "" && replay != "", replay + " needs -agent-plans-jsonl or -trace: it says how a file is replayed"},
+		{f.trace == "" && ofTrace != "", ofTrace + " needs -trace"},
+		{perfect && ranks == "", "-dp-rank-perfect-routing needs -dp-rank-perfect-routing-num: say how many workers there are"},
+		{!perfect && ranks != "", ranks + " needs -dp-rank-perfect-routing"},
+	} {
+		if x.bad {
+			return usagef("agent: %s", x.msg)
+		}
+	}
+	return f.files()
+}
+
+// files refuses two flags with one file: the later one would overwrite the
+// other.
+func (f *agentFlags) files() error {
+	seen := map[string]string{}
+	for _, x := range []struct{ name, path string }{
+		{"agent-plans-jsonl", f.manifest}, {"trace", f.trace}, {"write-plans", f.writePlans}, {"agent-events-jsonl", f.events},
+		{"requests-jsonl", f.output.requests}, {"results-csv", f.output.csv}, {"json", f.output.json}, {"bench", f.output.bench},
+	} {
+		path := filepath.Clean(x.path)
+		if x.path == "" || strings.HasPrefix(path, "/dev/") {
+			continue
+		}
+		if other, ok := seen[path]; ok {
+			return usagef("agent: -%s and -%s are both %q: each needs a file of its own", other, x.name, x.path)
+		}
+		seen[path] = x.name
+	}
+	return nil
+}
+
+// unwritten names the files that a run without requests does not write.
+func (f *agentFlags) unwritten() string {
+	var names []string
+	for _, x := range []string{"results-csv", "json", "requests-jsonl", "agent-events-jsonl", "bench"} {
+		if said := f.said(x); said != "" {
+			names = append(names, said)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("nothing is sent, so nothing is written for %s", strings.Join(names, ", "))
+}

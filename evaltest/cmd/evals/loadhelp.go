@@ -131,14 +131,15 @@ What differs from batchbench:
     shortest of all: -overlap-of shortest. Outside of 0 to 1 it is limited, as
     there, with a warning.
   - -max-retries and -retry-delay-ms work; there they do nothing. A 4xx other
-    than 429 is not tried again, and time spent on failed tries is in no latency.
+    than 429 is not tried again. Time spent on failed tries is in the summary's
+    latency, as batchbench-agent counts it, and in no other number.
   - -request-timeout-secs 0 means no limit; there it means 6000 s.
   - -output-lognorm-sigma or -max alone is an error; there it is ignored. So is
     a flag that would have no effect.
   - The exit code is 1 if nothing was answered, if the run is not valid, or if a
     file could not be written; there it is 0. After Ctrl+C it is 1 as well.
-  - Latencies end with the last byte; there with a file for each answer, in
-    ./logs, which is not written here: -requests-jsonl keeps every request.
+  - Latencies end with the last byte; there they end with a file for each answer, in
+    ./logs. No such file is written here: -requests-jsonl keeps every request.
   - -seed gives lengths of the same distributions, not the same numbers. The mean
     and the share at the cap that are printed take -lognorm-max into account. The
     histogram of input lengths is printed by -dry-run: prompts are made while the

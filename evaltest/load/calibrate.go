@@ -158,7 +158,9 @@ func (c *Calibration) base(url string, output int) (Load, error) {
 	})
 	return Load{
 		Client: client.Config{Host: url, Model: "fake"}, Source: source, Users: c.Users, Metric: metric.Config{Limits: unlimited},
-		Phases: arrival.Phases{Warmup: arrival.Limit{For: c.For / 5}, Measured: arrival.Limit{For: c.For}},
+		// The measured part begins with its first request, so that a machine which
+		// stands still has something to measure.
+		Phases: arrival.Phases{Warmup: arrival.Limit{Count: 4 * c.Users}, Measured: arrival.Limit{For: c.For}},
 	}, err
 }
 
@@ -194,7 +196,7 @@ func (c *Calibration) first(ctx context.Context, url string, out *Ceiling) error
 	if err != nil {
 		return err
 	}
-	l.Users = 1
+	l.Users, l.Phases.Warmup.Count = 1, 4
 	rep, err := measure(ctx, l)
 	if err != nil {
 		return err

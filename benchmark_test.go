@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -24,6 +25,7 @@ import (
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/openai"
 	"github.com/goevals/evals/llm/price"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // This file compares models, and this library with what one would write in its
@@ -63,10 +65,10 @@ var contestants = []contestant{
 	// EVALS_BENCH_API_KEY if it wants one. Its prices are not known here, and
 	// neither is how its thinking is switched: a further attempt asks the same.
 	// EVALS_BENCH_NOTE is what the files are to say of the server.
-	{name: "compatible", model: os.Getenv("EVALS_BENCH_MODEL"), workers: 4,
+	{name: "compatible", model: cmp.Or(os.Getenv("EVALS_BENCH_MODEL"), "default"), workers: 4,
 		needs: []string{"EVALS_BENCH_BASE_URL"},
-		client: func(_ testing.TB, model string) llm.Model {
-			return openai.Config{Model: cmp.Or(model, "default"), BaseURL: os.Getenv("EVALS_BENCH_BASE_URL"), KeyEnv: "EVALS_BENCH_API_KEY", KeyOptional: true}.New()
+		client: func(tb testing.TB, model string) llm.Model {
+			return openai.Config{Model: model, BaseURL: serverURL(tb), KeyEnv: "EVALS_BENCH_API_KEY", KeyOptional: true}.New()
 		}},
 }
 
@@ -182,6 +184,18 @@ func (c contestant) missing() string {
 // vertexSwitch is no key but a switch: Vertex AI, with the machine's own
 // credentials, in place of a key.
 const vertexSwitch = "GOOGLE_GENAI_USE_VERTEXAI"
+
+// serverURL is the address of the contestant "compatible". A client panics at
+// what is none: that of a variable is no mistake of the program, and the other
+// benchmarks are to go on.
+func serverURL(tb testing.TB) string {
+	tb.Helper()
+	base := os.Getenv("EVALS_BENCH_BASE_URL")
+	if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		tb.Fatalf("EVALS_BENCH_BASE_URL=%q: want http:// or https:// and a host, such as http://127.0.0.1:8080/v1", wire.Mask(base))
+	}
+	return base
+}
 
 // ask is the strategy of one call, thinking or not.
 func (c contestant) ask(tb testing.TB, thinking *llm.Thinking) evaltest.Strategy {

@@ -29,11 +29,7 @@ func TestFlagship(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("runs the flagship benchmarks twelve times, without the race detector")
 	}
-	bin := filepath.Join(t.TempDir(), "flagship.test")
-	build := exec.Command("go", "test", "-c", "-o", bin, ".")
-	build.Dir = ".."
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, string(out))
+	bin := flagshipBinary(t)
 	for _, row := range []struct{ name, procs, reason string }{
 		{"one processor", "1", "testing appends no -N, and readers must not take digits of a name for it"},
 		{"many processors", "8", "readers must take the -8 off"},
@@ -47,6 +43,49 @@ func TestFlagship(t *testing.T) {
 				assert.Regexp(t, `(?m)^# `+who+` is skipped: [A-Z_]+.* is not set$`, text)
 			}
 			golden(t, "flagship-benchstat", settledColumns(benchstat(t, text)))
+		})
+	}
+}
+
+// flagshipBinary is the root's test binary.
+func flagshipBinary(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "flagship.test")
+	build := exec.Command("go", "test", "-c", "-o", bin, ".")
+	build.Dir = ".."
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, string(out))
+	return bin
+}
+
+// TestFlagshipSettings: what is set by mistake is told, and ends no more than
+// what it concerns. Nobody is asked: where a server is named, there is none.
+func TestFlagshipSettings(t *testing.T) {
+	t.Parallel()
+	if testing.Short() || raceDetector {
+		t.Skip("builds and runs the flagship benchmarks, without the race detector")
+	}
+	bin := flagshipBinary(t)
+	for _, row := range []struct {
+		name, reason string
+		env, args    []string
+		code         int
+		want, not    string // patterns of lines; not is "" for none
+	}{
+		{"no scheme", "one contestant fails and the others go on", []string{"EVALS_BENCH_BASE_URL=127.0.0.1:9"}, []string{"-test.bench=Race|GSM8K"}, 1,
+			`(?s)^--- FAIL: BenchmarkRace/provider=compatible/eval\n\s+\S+: EVALS_BENCH_BASE_URL="127.0.0.1:9": want http:// .*^BenchmarkGSM8K\S*\s+1\s`, `panic|goroutine`},
+		{"a scheme of another kind", "localhost: is one", []string{"EVALS_BENCH_BASE_URL=localhost:9/v1"}, []string{"-test.bench=Bakeoff"}, 1,
+			`EVALS_BENCH_BASE_URL="localhost:9/v1": want http://`, `panic|goroutine`},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			cmd := exec.Command(bin, append([]string{"-test.run=^$", "-test.benchtime=1x", "-test.short"}, row.args...)...)
+			cmd.Dir, cmd.Env = "..", append(append(keyless(), "EVALTEST_DIR="+t.TempDir()), row.env...)
+			out, _ := cmd.CombinedOutput()
+			assert.Equal(t, row.code, cmd.ProcessState.ExitCode(), "%s\n%s", row.reason, out)
+			assert.Regexp(t, "(?m)"+row.want, string(out), row.reason)
+			if row.not != "" {
+				assert.NotRegexp(t, row.not, string(out), row.reason)
+			}
 		})
 	}
 }

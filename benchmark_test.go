@@ -33,7 +33,7 @@ import (
 // This file compares models, and this library with what one would write in its
 // place. Every b.Loop iteration is a whole pass, so say how many:
 //
-//	go test -run '^$' -bench 'Race|Throughput|Bakeoff' -benchtime=1x -count=10 . | tee new.txt
+//	go test -run '^$' -bench 'Race|Throughput|Bakeoff' -benchtime=1x -count=10 -timeout 60m . | tee new.txt
 //	go tool benchstat -col /provider new.txt
 //
 // benchstat comes by go get -tool golang.org/x/perf/cmd/benchstat; this module

@@ -162,8 +162,10 @@ func flagship(t *testing.T, bin, procs, dir string) string {
 }
 
 // keyless is an environment in which no contestant can take part.
-func keyless() (env []string) {
-	for _, v := range cleanEnv() {
+func keyless() []string { return keylessOf(cleanEnv()) }
+
+func keylessOf(all []string) (env []string) {
+	for _, v := range all {
 		name, _, _ := strings.Cut(v, "=")
 		if !strings.HasSuffix(name, "_API_KEY") && !strings.HasPrefix(name, "EVALS_BENCH_") && name != "GOOGLE_GENAI_USE_VERTEXAI" {
 			env = append(env, v)

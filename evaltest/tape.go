@@ -62,13 +62,14 @@ func (t *tape) context(ctx context.Context) context.Context {
 
 // close writes what was recorded. A recording of everything that was stopped
 // must not replace a whole one: it is left as its .part file, from which the
-// next recording goes on.
+// next recording goes on, if there is anything in it.
 func (t *tape) close(stopped bool) (warning string, err error) {
 	if t == nil {
 		return "", nil
 	}
-	if stopped && t.mode == cassette.Record {
-		if n := t.c.Stats().Recorded; n > 0 {
+	// With no entries Close removes the .part file, and replaces nothing.
+	if st := t.c.Stats(); stopped && t.mode == cassette.Record && st.Entries > 0 {
+		if n := st.Recorded; n > 0 {
 			return fmt.Sprintf("cassette %s is unchanged because the run did not end: its %d new recordings are kept beside it, and the next recording goes on from there", t.c.Path(), n), nil
 		}
 		return "", nil

@@ -147,7 +147,12 @@ func resume(j *result.Journal) string {
 	for i, n := range names {
 		names[i] = "^" + regexp.QuoteMeta(n) + "$"
 	}
-	return fmt.Sprintf("go test %s -run %s -evaltest.resume=%s", quoted(pkg), quoted(strings.Join(names, "/")), quoted(j.Path))
+	mode := ""
+	switch m := j.Header.Options["cassette-mode"]; m {
+	case "record", "auto", "off": // a variable may have said so; replay is the default
+		mode = " -evaltest.cassette=" + m
+	}
+	return fmt.Sprintf("go test %s -run %s%s -evaltest.resume=%s", quoted(pkg), quoted(strings.Join(names, "/")), mode, quoted(j.Path))
 }
 
 // quoted is s as one word for a shell.

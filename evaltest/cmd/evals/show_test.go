@@ -151,4 +151,8 @@ func TestResumeCommand(t *testing.T) {
 		j := &result.Journal{Path: tt.path, Header: result.Header{Package: tt.pkg, Test: tt.test}}
 		assert.Equal(t, tt.want, resume(j), "%s: %s", tt.name, tt.reason)
 	}
+	for mode, want := range map[string]string{"record": " -evaltest.cassette=record", "auto": " -evaltest.cassette=auto", "off": " -evaltest.cassette=off", "replay": "", "$(x)": ""} {
+		j := &result.Journal{Path: "j", Header: result.Header{Package: "m", Test: "TestX", Options: map[string]string{"cassette-mode": mode}}}
+		assert.Equal(t, "go test m -run '^TestX$'"+want+" -evaltest.resume=j", resume(j), "the rest is recorded too")
+	}
 }

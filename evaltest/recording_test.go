@@ -18,11 +18,40 @@ import (
 )
 
 func init() {
-	scenarios["recording"] = func(t *testing.T) {
-		server := &llmtest.Server{Key: "right", Reply: func(c llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "A capital"} }}
+	ask := func() evaltest.Strategy {
+		server := &llmtest.Server{Key: "right", Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "A capital"} }}
 		model := openai.Config{Model: "fake", BaseURL: "http://127.0.0.1/v1", KeyEnv: "CHILD_KEY", HTTPClient: server.Client()}.New()
-		ask := evaltest.Ask(model, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
-		evaltest.Run(t, capitals(t, 3), ask, exact, evaltest.Cassette(os.Getenv("CHILD_CASSETTE")), evaltest.MinAccuracy(0))
+		return evaltest.Ask(model, func(it dataset.Item) llm.Request { return llm.Prompt(it.Input) })
+	}
+	opts := func() evaltest.Option {
+		return evaltest.Options(exact, evaltest.Cassette(os.Getenv("CHILD_CASSETTE")), evaltest.MinAccuracy(0))
+	}
+	scenarios["recording"] = func(t *testing.T) { evaltest.Run(t, capitals(t, 3), ask(), opts()) }
+	scenarios["replaying less"] = func(t *testing.T) { evaltest.Run(t, capitals(t, 2), ask(), opts()) }
+	benchScenarios["replaying less"] = func(b *testing.B) { evaltest.Benchmark(b, capitals(b, 2), ask(), opts()) }
+}
+
+// TestUnusedRecordings: a benchmark leaves out what a test of the same cassette
+// asks for, such as the judge, and drops nothing. A test does not know either
+// whose they are.
+func TestUnusedRecordings(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "calls.jsonl.gz")
+	recorded := newChild(t, "recording", "-evaltest.cassette=record").with("CHILD_CASSETTE", path).with("CHILD_KEY", "right").run()
+	require.Equal(t, 0, recorded.code, recorded.out.String())
+	for name, c := range map[string]*child{
+		"test":      newChild(t, "replaying less", "-test.v"),
+		"benchmark": newBenchChild(t, "replaying less", "-test.v", "-test.benchtime=2x"),
+	} {
+		c.with("CHILD_CASSETTE", path).run()
+		require.Equal(t, 0, c.code, c.out.String())
+		out := strings.Join(strings.Fields(c.out.String()), " ")
+		if name == "benchmark" {
+			assert.NotContains(t, out, "not asked for")
+			continue
+		}
+		assert.Contains(t, out, "1 recording of cassette "+path+" was not asked for here, such as line ")
+		assert.Contains(t, out, `; if no other test or benchmark needs it, record again to drop it (EVALTEST_CASSETTE=record)`)
 	}
 }
 

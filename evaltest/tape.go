@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/goevals/evals/llm/cassette"
@@ -84,9 +85,13 @@ func (t *tape) unused() string {
 		return ""
 	}
 	u := list[0]
-	text := fmt.Sprintf("%d recordings of cassette %s were not asked for, such as line %d", len(list), t.c.Path(), u.Line)
+	what, do := "1 recording of cassette %s was", "if no other test or benchmark needs it, record again to drop it"
+	if n := len(list); n > 1 {
+		what, do = strconv.Itoa(n)+" recordings of cassette %s were", "if no other test or benchmark needs them, record again to drop them"
+	}
+	text := fmt.Sprintf(what+" not asked for here, such as line %d", t.c.Path(), u.Line)
 	if u.Item != "" {
 		text += fmt.Sprintf(" (item %q)", u.Item)
 	}
-	return text + "; record again to drop them (EVALTEST_CASSETTE=record)"
+	return text + "; " + do + " (EVALTEST_CASSETTE=record)"
 }

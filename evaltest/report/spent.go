@@ -156,12 +156,9 @@ func writeSpeed(p *page, s *Stats) {
 	}
 }
 
-// minForP99 is the least n of which a 99th percentile is not the maximum.
-const minForP99 = 100
-
 func latencyText(l Latency) string {
 	text := fmt.Sprintf("p50 %s, p90 %s, ", duration(l.P50), duration(l.P90))
-	if l.N < minForP99 {
+	if !l.HasP99() {
 		text += fmt.Sprintf("max %s (n=%d is too small for p99)", duration(l.Max), l.N)
 	} else {
 		text += fmt.Sprintf("p99 %s, max %s (n=%d)", duration(l.P99), duration(l.Max), l.N)

@@ -180,9 +180,17 @@ type Waits struct {
 type Latency struct {
 	N int
 	// Recorded is how many of N were replayed: they are the recorded times.
-	Recorded           int
+	Recorded int
+	// P99 is shown only where [Latency.HasP99] says so.
 	P50, P90, P99, Max time.Duration
 }
+
+// minForP99 is the least n of which a 99th percentile is not the maximum.
+const minForP99 = 100
+
+// HasP99 reports whether there are enough values for a 99th percentile: of fewer
+// than 100 it is the maximum.
+func (l Latency) HasP99() bool { return l.N >= minForP99 }
 
 // Judge is what judges did.
 type Judge struct {

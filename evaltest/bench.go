@@ -18,7 +18,7 @@ import (
 // Benchmark measures whole passes over the dataset: one iteration of b.Loop
 // answers and grades every item, the end of the last one included. It reports
 //
-//	items/s              answers a second
+//	items/s              items a second, those that errored too
 //	accuracy-%           correct answers, 0 to 100
 //	input-tok/item       tokens, if the provider reports them all;
 //	cached-tok/item      cached ones are part of the input's
@@ -202,13 +202,15 @@ func (m *measured) metrics() []metric {
 	return list
 }
 
-// attempts is how many attempts there were in all; false if some answer has
-// none.
+// attempts is how many attempts there were in all, in vain or not; false if some
+// item has none.
 func attempts(s *report.Stats) (n int, known bool) {
 	answers := 0
-	for k, count := range s.Attempts {
-		n += k * count
-		answers += count
+	for _, counts := range []map[int]int{s.Attempts, s.Failed} {
+		for k, count := range counts {
+			n += k * count
+			answers += count
+		}
 	}
 	return n, answers == s.Total
 }

@@ -70,9 +70,31 @@ func (c *textCase) text(t *testing.T) string {
 	return b.String()
 }
 
+// unanswered are n records of calls that a server refused, for nothing: a key is
+// missing, say.
+func unanswered(n int) (rs []*result.Record) {
+	for i := range n {
+		r := record(i, result.Errored)
+		r.Usage, r.CostUSD = llm.UsageTotal{Usage: llm.Usage{Known: true}, Calls: 2}, "0"
+		r.Attempts = append(r.Attempts, result.Attempt{Number: 2})
+		rs = append(rs, r)
+	}
+	return rs
+}
+
 func textCases() []textCase {
 	least := 0.85
 	return []textCase{
+		{
+			name: "nobody answered", reason: "how fast calls fail is no rate, no latency and no number of attempts of answers",
+			labels: report.Labels{Name: "TestGSM8K", Planned: 118, Samples: 1}, wall: 3080 * time.Millisecond,
+			records: unanswered(10),
+		},
+		{
+			name: "one answered", reason: "rates, latencies and attempts are the answers'",
+			labels: report.Labels{Name: "TestGSM8K", Planned: 118, Samples: 1}, wall: 3080 * time.Millisecond,
+			records: append(unanswered(10), record(50, result.Correct)),
+		},
 		{
 			name: "gated", reason: "J16: errors stay in the denominator, and the gate holds against that number",
 			labels:  report.Labels{Name: "TestGSM8K", Dataset: "testdata/gsm8k_sample.jsonl.gz", Strategy: "Ask"},
@@ -157,7 +179,7 @@ func samples() []*result.Record {
 }
 
 func hostileRecords() []*result.Record {
-	rs := outcomes(map[result.Outcome]int{result.Correct: 1, result.Incorrect: 1, result.Errored: 1})
+	rs := outcomes(map[result.Outcome]int{result.Correct: 1, result.Incorrect: 2, result.Errored: 1})
 	for _, r := range rs {
 		r.Item.ID += hostile
 		r.Item.Group = hostile

@@ -14,11 +14,11 @@ func (s *Summary) Stats() *Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &Stats{
-		Labels:    s.labelsCopy(),
-		Total:     max(s.labels.Planned, s.recorded),
-		Recorded:  s.recorded,
-		Resumed:   s.resumed,
-		Answered:  s.answered, AnsweredBefore: s.before,
+		Labels:   s.labelsCopy(),
+		Total:    max(s.labels.Planned, s.recorded),
+		Recorded: s.recorded,
+		Resumed:  s.resumed,
+		Answered: s.answered, AnsweredBefore: s.before,
 		Replaced:  s.replaced,
 		Confirmed: s.confirmed,
 		Outcomes:  maps.Clone(s.outcomes),

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strconv"
@@ -15,8 +16,10 @@ import (
 	"time"
 
 	"github.com/goevals/evals/dataset"
+	"github.com/goevals/evals/dataset/gsm8k"
 	"github.com/goevals/evals/evaltest"
 	"github.com/goevals/evals/evaltest/bakeoff"
+	"github.com/goevals/evals/evaltest/run"
 	"github.com/goevals/evals/grade"
 	"github.com/goevals/evals/judge"
 	"github.com/goevals/evals/llm"
@@ -24,13 +27,18 @@ import (
 	"github.com/goevals/evals/llm/llmtest"
 	"github.com/goevals/evals/llm/openai"
 	"github.com/goevals/evals/llm/price"
+	"github.com/goevals/evals/llm/wire"
 )
 
 // This file compares models, and this library with what one would write in its
 // place. Every b.Loop iteration is a whole pass, so say how many:
 //
-//	go test -run '^$' -bench 'Race|Throughput|Bakeoff' -benchtime=1x -count=10 . | tee new.txt
-//	go tool -modfile=.ci/tools.mod benchstat -col /provider new.txt
+//	go test -run '^$' -bench 'Race|Throughput|Bakeoff' -benchtime=1x -count=10 -timeout 60m . | tee new.txt
+//	go tool benchstat -col /provider new.txt
+//
+// benchstat comes by go get -tool golang.org/x/perf/cmd/benchstat; this module
+// has it in .ci/tools.mod: go tool -modfile=.ci/tools.mod benchstat. To copy the
+// file, copy testdata/gsm8k_sample.jsonl.gz too, and change the package's name.
 //
 // With no key in the environment two fakes on this machine answer, as fast and
 // as well as the table says. With the key of a provider that one is asked, for
@@ -63,10 +71,10 @@ var contestants = []contestant{
 	// EVALS_BENCH_API_KEY if it wants one. Its prices are not known here, and
 	// neither is how its thinking is switched: a further attempt asks the same.
 	// EVALS_BENCH_NOTE is what the files are to say of the server.
-	{name: "compatible", model: os.Getenv("EVALS_BENCH_MODEL"), workers: 4,
+	{name: "compatible", model: cmp.Or(os.Getenv("EVALS_BENCH_MODEL"), "default"), workers: 4,
 		needs: []string{"EVALS_BENCH_BASE_URL"},
-		client: func(_ testing.TB, model string) llm.Model {
-			return openai.Config{Model: cmp.Or(model, "default"), BaseURL: os.Getenv("EVALS_BENCH_BASE_URL"), KeyEnv: "EVALS_BENCH_API_KEY", KeyOptional: true}.New()
+		client: func(tb testing.TB, model string) llm.Model {
+			return openai.Config{Model: model, BaseURL: serverURL(tb), KeyEnv: "EVALS_BENCH_API_KEY", KeyOptional: true}.New()
 		}},
 }
 
@@ -81,6 +89,7 @@ var fakes = []contestant{
 const (
 	judgeModel  = "gpt-5-nano"
 	judgeNeeds  = "OPENAI_API_KEY"
+	fakeJudge   = "fake-judge" // of the fakes; it says that all is correct
 	fakeSeed    = 20261130
 	fakeWorkers = 32
 	thinksFrom  = 3 // attempts 1 and 2 are fast
@@ -94,26 +103,29 @@ func BenchmarkRace(b *testing.B) {
 		ds := problemsFor(b, 30)
 		race := evaltest.Race(b, ds, c.ask(b, c.fast),
 			[]evaltest.Leg{evaltest.SequentialLeg(), evaltest.ChunkedLeg()},
-			c.settings(ds), evaltest.Parallel(min(c.workers, 10))) // three chunks
+			c.settings(ds), evaltest.Parallel(min(c.workers, ds.Len()/3))) // one chunk alone is a pool
 		tell(b, board.AddRace(c.entry(), race))
 	})
 }
 
-// BenchmarkThroughput answers 1,000 problems in chunks, with a plain pool, and
-// as a run does: the claim is that a run is as fast as the pool. With nobody to
-// wait for, provider=none shows what a run itself takes for an item.
-func BenchmarkThroughput(b *testing.B) {
-	sayWho()
-	b.Run(evaltest.BenchName("provider", "none"), func(b *testing.B) {
-		ds := repeated(b, 5000) // it costs nothing
-		known := evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
-			return llm.Response{Text: "#### " + it.Target, Usage: llm.Usage{Known: true}, CostUSD: "0"}, nil // so that a budget lets it go on
-		})
-		race := evaltest.Race(b, ds, known, []evaltest.Leg{evaltest.SequentialLeg()}, evaltest.Grader(grade.Numeric()), evaltest.Parallel(1))
-		overhead := float64(race.Median(bakeoff.Ours)-race.Median(bakeoff.Sequential)) / float64(race.Items)
-		b.ReportMetric(overhead, "overhead-ns/item")
-		board.AddOverhead(overhead)
+// BenchmarkOverhead shows what a run itself takes for an item, with nobody to
+// wait for. It has no provider, so it is no row of the comparison; its number
+// goes to throughput.json, if BenchmarkThroughput runs after it.
+func BenchmarkOverhead(b *testing.B) {
+	begin(b)
+	ds := repeated(b, 5000) // it costs nothing
+	known := evaltest.StrategyFunc(func(_ context.Context, it dataset.Item, _ evaltest.Attempt) (llm.Response, error) {
+		return llm.Response{Text: "#### " + it.Target, Usage: llm.Usage{Known: true}, CostUSD: "0"}, nil // so that a budget lets it go on
 	})
+	race := evaltest.Race(b, ds, known, []evaltest.Leg{evaltest.SequentialLeg()}, evaltest.Grader(grade.Numeric()), evaltest.Parallel(1))
+	overhead := float64(race.Median(bakeoff.Ours)-race.Median(bakeoff.Sequential)) / float64(race.Items)
+	b.ReportMetric(overhead, "overhead-ns/item")
+	board.AddOverhead(overhead)
+}
+
+// BenchmarkThroughput answers 1,000 problems in chunks, with a plain pool, and
+// as a run does: the claim is that a run is as fast as the pool.
+func BenchmarkThroughput(b *testing.B) {
 	compare(b, func(b *testing.B, c contestant) {
 		ds := problemsFor(b, 1000)
 		race := evaltest.Race(b, ds, c.ask(b, c.fast),
@@ -129,7 +141,7 @@ func BenchmarkBakeoff(b *testing.B) {
 		if times := flag.Lookup("test.benchtime").Value.String(); times != "1x" {
 			b.Fatalf("-benchtime=%s: a row is of one pass, so use -benchtime=1x, with -count for more rows", times)
 		}
-		ds := problems(b)
+		ds := wordProblems(b)
 		if testing.Short() {
 			ds = repeated(b, 50)
 		}
@@ -183,14 +195,35 @@ func (c contestant) missing() string {
 // credentials, in place of a key.
 const vertexSwitch = "GOOGLE_GENAI_USE_VERTEXAI"
 
+// serverURL is the address of the contestant "compatible". A client panics at
+// what is none: that of a variable is no mistake of the program, and the other
+// benchmarks are to go on.
+func serverURL(tb testing.TB) string {
+	tb.Helper()
+	base := os.Getenv("EVALS_BENCH_BASE_URL")
+	if u, err := url.Parse(base); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		tb.Fatalf("EVALS_BENCH_BASE_URL=%q: want http:// or https:// and a host, such as http://127.0.0.1:8080/v1", wire.Mask(base))
+	}
+	return base
+}
+
 // ask is the strategy of one call, thinking or not.
 func (c contestant) ask(tb testing.TB, thinking *llm.Thinking) evaltest.Strategy {
-	return evaltest.Ask(c.client(tb, c.model), func(it dataset.Item) llm.Request {
+	m := c.client(tb, c.model)
+	if thinking != nil && thinking != c.fast {
+		m = thinker{m}
+	}
+	return evaltest.Ask(m, func(it dataset.Item) llm.Request {
 		req := llm.Prompt(instruction + it.Input)
 		req.Thinking = thinking
 		return req
 	})
 }
+
+// thinker is a model that is asked to think: reports name it so.
+type thinker struct{ llm.Model }
+
+func (t thinker) Name() string { return run.NameOf(t.Model) + " with thinking" }
 
 const instruction = "Solve this problem. Think step by step, and be brief. End with a line that holds nothing but #### and the number.\n\nProblem: "
 
@@ -211,7 +244,7 @@ func (c contestant) judge(b *testing.B) (fallback evaltest.Option, judged bool) 
 	switch {
 	case c.needs == nil:
 		server := &llmtest.Server{Reply: func(llmtest.Chat) llmtest.Reply { return llmtest.Reply{Text: "GRADE: C"} }}
-		return evaltest.Judge(judge.New(openai.Config{Model: judgeModel, BaseURL: server.Start(b)}.New())), true
+		return evaltest.Judge(judge.New(openai.Config{Model: fakeJudge, BaseURL: server.Start(b), Provider: fakeJudge}.New())), true
 	case os.Getenv(judgeNeeds) != "":
 		return evaltest.Judge(judge.New(openai.New(judgeModel))), true
 	}
@@ -245,7 +278,7 @@ func fake(name, input, cached, output string, pupil llmtest.Pupil) contestant {
 // fakeServer answers the problems. It tells the instruction as cached.
 func fakeServer(tb testing.TB, pupil llmtest.Pupil) *llmtest.Server {
 	pupil.Seed, pupil.Answers = fakeSeed, map[string]string{}
-	for it := range problems(tb).All() {
+	for it := range wordProblems(tb).All() {
 		pupil.Answers[it.Input] = it.Target
 	}
 	pupil.Cached = llmtest.CountWords(instruction)
@@ -256,7 +289,7 @@ func fakeServer(tb testing.TB, pupil llmtest.Pupil) *llmtest.Server {
 
 // prices are the list prices, and those of the fakes.
 func prices() *price.Table {
-	t := price.Default()
+	t := price.Default().With(price.Entry{Model: fakeJudge, Rates: price.PerMillion("0.20", "0.02", "0.80")})
 	for _, c := range fakes {
 		t = t.With(price.Entry{Model: c.model, Rates: price.PerMillion(c.input, c.cached, c.output)})
 	}
@@ -266,8 +299,8 @@ func prices() *price.Table {
 // compare runs a benchmark for each contestant whose key is set, and for the
 // fakes if there is none.
 func compare(b *testing.B, bench func(*testing.B, contestant)) {
-	board.SetDataset(problems(b))
-	sayWho()
+	begin(b)
+	board.SetDataset(wordProblems(b))
 	for _, c := range contestants {
 		why := c.missing()
 		b.Run(evaltest.BenchName("provider", c.name), func(b *testing.B) {
@@ -285,6 +318,17 @@ func compare(b *testing.B, bench func(*testing.B, contestant)) {
 	}
 }
 
+// begin is where every benchmark of this file does. Of several numbers of
+// processors testing labels the first row with one that it did not run on, and
+// the files pool all passes of a contestant.
+func begin(b *testing.B) {
+	b.Helper()
+	if procs := flag.Lookup("test.cpu").Value.String(); strings.Contains(procs, ",") {
+		b.Fatalf("-cpu=%s: one number at a time, as -cpu=N or GOMAXPROCS=N, and a process for each", procs)
+	}
+	sayWho()
+}
+
 // sayWho says once who takes part. The first line is one of benchstat's
 // configuration, so that it keeps what fakes answered apart from live results;
 // the others it passes over. Later, anything on standard output could land in
@@ -298,6 +342,12 @@ var sayWho = sync.OnceFunc(func() {
 		if why := c.missing(); why != "" {
 			fmt.Printf("# %s is skipped: %s\n", c.name, why)
 		}
+	}
+	switch server, model := os.Getenv("EVALS_BENCH_BASE_URL"), os.Getenv("EVALS_BENCH_MODEL"); {
+	case server != "" && model == "":
+		fmt.Println(`# compatible is asked for a model "default", for EVALS_BENCH_MODEL is not set`)
+	case server == "" && model != "":
+		fmt.Printf("# EVALS_BENCH_MODEL=%q is asked of nobody, for EVALS_BENCH_BASE_URL is not set\n", model)
 	}
 })
 
@@ -317,6 +367,15 @@ func anyLive() bool {
 	return slices.ContainsFunc(contestants, func(c contestant) bool { return c.missing() == "" })
 }
 
+// wordProblems are what is asked: rows of {question, answer}.
+func wordProblems(tb testing.TB) *dataset.Dataset {
+	ds, err := gsm8k.Load(cmp.Or(os.Getenv("EVALTEST_GSM8K"), "testdata/gsm8k_sample.jsonl.gz"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return ds
+}
+
 // problemsFor are n problems, a tenth of that with -short.
 func problemsFor(tb testing.TB, n int) *dataset.Dataset {
 	if testing.Short() {
@@ -328,7 +387,7 @@ func problemsFor(tb testing.TB, n int) *dataset.Dataset {
 // repeated are n problems: the first ones, and again from the start where there
 // are fewer.
 func repeated(tb testing.TB, n int) *dataset.Dataset {
-	all := problems(tb)
+	all := wordProblems(tb)
 	items := make([]dataset.Item, n)
 	for i := range items {
 		it := all.At(i % all.Len())
@@ -349,13 +408,16 @@ func methodology() bakeoff.Methodology {
 	m := bakeoff.NewMethodology()
 	switch {
 	case !anyLive():
-		m.Seed, m.Judge = fakeSeed, "a fake that says correct"
+		m.Seed, m.Judge = fakeSeed, fakeJudge
 	case os.Getenv(judgeNeeds) != "":
 		m.Judge = judgeModel
 	}
 	m.Notes = []string{
 		"Legs of a race make one attempt an item, grade it, and take turns at being first; laps are in the order in which they ran.",
 		"Times are of this machine and this hour. Costs are by list price; the judge's is not in a contestant's.",
+	}
+	if !anyLive() {
+		m.Notes = append(m.Notes, "Contestants and judge are fakes on this machine: the judge says that all is correct, and prices are made up.")
 	}
 	if note := os.Getenv("EVALS_BENCH_NOTE"); note != "" {
 		m.Notes = append(m.Notes, note)

@@ -24,16 +24,22 @@ pre() {
 }
 
 # A test's journals lie in a folder that its name decides: under two folders, the
-# same path is the same test.
+# same path is the same test. What else lies there, such as a bake-off's results
+# and the items that broke, has names of other forms.
+digits=[0-9][0-9][0-9][0-9][0-9][0-9]
+journal="$digits[0-9][0-9]T$digits.$digits-*.jsonl"
+
+# find_journals FIND-ARG... is find, for journals.
+find_journals() { find "$@" -type f '(' -name "$journal" -o -name "$journal.gz" ')' ! -name '*.broken.jsonl' -print; }
 
 # folders DIR lists those that hold journals.
 folders() {
 	[ -d "$1" ] || return 0
-	(cd "$1" && find . -type f -name '*.jsonl*' ! -name '*.broken.jsonl' -exec dirname {} \; | sed -e 's|^\./||' | LC_ALL=C sort -u)
+	(cd "$1" && find_journals . | sed -e 's|^\./||' -e 's|/[^/]*$||' | LC_ALL=C sort -u)
 }
 
 # newest DIR is the last journal in it: their names begin with the time.
-newest() { find "$1" -maxdepth 1 -type f -name '*.jsonl*' ! -name '*.broken.jsonl' | LC_ALL=C sort | tail -n 1; }
+newest() { find_journals "$1" -maxdepth 1 | LC_ALL=C sort | tail -n 1; }
 
 # called FOLDER is its name without the hashes that keep names apart.
 called() { printf '%s' "$1" | sed -e 's/~[0-9a-z]*//g'; }

@@ -87,3 +87,15 @@ func listed(list []gate.Mismatch) string {
 func (r *runner) command() string {
 	return "go test " + r.place.pkg + " -run " + testPattern(r.test) + r.h.givenFlags()
 }
+
+// goOn is the command that goes on with the run. The cassette's mode is in it
+// if a variable gave it, which may have been set for one command alone: the rest
+// of a recording must not be looked for in what is not recorded yet.
+func (r *runner) goOn() string {
+	mode := ""
+	given := r.h.flags["cassette"] != nil && r.h.flags["cassette"].given
+	if r.set.cassette != "" && !given && r.h.getenv("EVALTEST_CASSETTE") != "" {
+		mode = fmt.Sprintf(" -evaltest.cassette=%v", r.set.cassetteMode)
+	}
+	return r.command() + mode
+}

@@ -18,13 +18,14 @@ import (
 // Benchmark measures whole passes over the dataset: one iteration of b.Loop
 // answers and grades every item, the end of the last one included. It reports
 //
-//	items/s              answers a second
+//	items/s              items a second, those that errored too
 //	accuracy-%           correct answers, 0 to 100
 //	input-tok/item       tokens, if the provider reports them all;
 //	cached-tok/item      cached ones are part of the input's
 //	output-tok/item
 //	µUSD/item            cost in millionths of a US dollar, if all of it is known
-//	p50-ns p90-ns p99-ns time that the model took for an answer
+//	p50-ns p90-ns p99-ns time that the model took for an answer; a p99 only of
+//	                     100 answers or more, over all passes: else it is the maximum
 //	retries/item         attempts after the first
 //
 // and, as ns/op, the time of a pass. What is not known is left out, never 0.
@@ -113,7 +114,7 @@ func openBench(h *hooks, b *testing.B, p place, ds *dataset.Dataset, s Strategy,
 		r.planned(b)
 	}
 	if times := h.testFlag("benchtime"); r.live && !strings.HasSuffix(times, "x") {
-		return nil, fmt.Errorf("-benchtime=%s against a live model would pay for as many passes as fit into it; say how many: -benchtime=1x (-count=10 for benchstat)", times)
+		return nil, fmt.Errorf("-benchtime=%s against a live model would pay for as many passes as fit into it; say how many: -benchtime=1x (-count=10 for benchstat); if nobody is paid, add evaltest.Offline()", times)
 	}
 	printUnits()
 	r.plan = newPlan(r.test, ds, set.samples, nameFilter{})
@@ -190,7 +191,10 @@ func (m *measured) metrics() []metric {
 		per(usd*1e6, "µUSD/item")
 	}
 	if l := s.Latency; l.N > 0 {
-		list = append(list, metric{float64(l.P50), "p50-ns"}, metric{float64(l.P90), "p90-ns"}, metric{float64(l.P99), "p99-ns"})
+		list = append(list, metric{float64(l.P50), "p50-ns"}, metric{float64(l.P90), "p90-ns"})
+		if l.HasP99() {
+			list = append(list, metric{float64(l.P99), "p99-ns"})
+		}
 	}
 	if tries, known := attempts(s); known {
 		per(float64(tries-s.Total), "retries/item")
@@ -198,13 +202,15 @@ func (m *measured) metrics() []metric {
 	return list
 }
 
-// attempts is how many attempts there were in all; false if some answer has
-// none.
+// attempts is how many attempts there were in all, in vain or not; false if some
+// item has none.
 func attempts(s *report.Stats) (n int, known bool) {
 	answers := 0
-	for k, count := range s.Attempts {
-		n += k * count
-		answers += count
+	for _, counts := range []map[int]int{s.Attempts, s.Failed} {
+		for k, count := range counts {
+			n += k * count
+			answers += count
+		}
 	}
 	return n, answers == s.Total
 }

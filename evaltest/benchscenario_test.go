@@ -42,6 +42,8 @@ var benchScenarios = map[string]func(*testing.B){
 	"priced": func(b *testing.B) {
 		evaltest.Benchmark(b, capitals(b, 4), priced("0.00001234"), exact, evaltest.Offline())
 	},
+	"99 answers":  func(b *testing.B) { evaltest.Benchmark(b, capitals(b, 99), answers{}, exact, evaltest.Offline()) },
+	"100 answers": func(b *testing.B) { evaltest.Benchmark(b, capitals(b, 100), answers{}, exact, evaltest.Offline()) },
 	"small": func(b *testing.B) {
 		evaltest.Benchmark(b, capitals(b, 4), priced("0.000000045"), exact, evaltest.Offline())
 	},
@@ -106,7 +108,7 @@ func TestBenchmark(t *testing.T) {
 		assert.True(t, ok, "%s in %v", unit, m)
 		assert.InDelta(t, want, got, want*1e-3, unit)
 	}
-	for _, unit := range []string{"ns/op", "items/s", "p50-ns", "p90-ns", "p99-ns"} {
+	for _, unit := range []string{"ns/op", "items/s", "p50-ns", "p90-ns"} {
 		assert.Greater(t, m[unit], 0.0, unit)
 	}
 	assert.InDelta(t, 4e9/m["ns/op"], m["items/s"], m["items/s"]*0.02, "a pass of 4 items is one operation")
@@ -124,6 +126,7 @@ func TestBenchmarkMetrics(t *testing.T) {
 	}{
 		{"small costs", "B10: 4 digits survive", "small", map[string]float64{"µUSD/item": 0.045}, nil},
 		{"unknown", "what is not known is left out, never 0", "unknown", map[string]float64{"accuracy-%": 100}, []string{"µUSD/item", "input-tok/item", "output-tok/item"}},
+		{"99 answers", "of fewer than 100 a p99 is the maximum", "99 answers", map[string]float64{"accuracy-%": 100}, []string{"p99-ns"}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +147,7 @@ func TestBenchmarkFails(t *testing.T) {
 	for _, row := range []struct {
 		name, reason, scenario, benchtime, want string
 	}{
-		{"live by time", "it would pay for 100 passes", "live", "1s", "-benchtime=1s against a live model"},
+		{"live by time", "it would pay for 100 passes", "live", "1s", "-benchtime=1s against a live model would pay for as many passes as fit into it; say how many: -benchtime=1x (-count=10 for benchstat); if nobody is paid, add evaltest.Offline()"},
 		{"dead", "B08: fails with the cause, prints no NaN", "dead", "1x", "fake: HTTP 500: always"},
 		{"unreachable", "the rest never ran, and cannot be resumed", "unreachable", "1x", "never ran; it has to run anew"},
 		{"gate", "as in Run", "gate", "1x", "FAILED MinAccuracy"},
@@ -162,6 +165,21 @@ func TestBenchmarkFails(t *testing.T) {
 			assert.NotContains(t, c.out.String(), "resume the run", "a benchmark refuses it")
 			assert.NotContains(t, c.out.String(), "returned without B.Loop() == false")
 		})
+	}
+}
+
+// TestBenchmarkPercentile: the numbers have a p99 where the text has one.
+func TestBenchmarkPercentile(t *testing.T) {
+	t.Parallel()
+	for _, scenario := range []string{"99 answers", "100 answers"} {
+		c := newBenchChild(t, scenario, "-test.benchtime=1x", "-test.v").run()
+		require.Equal(t, 0, c.code, c.out.String())
+		m := c.metrics()["BenchmarkChild"]
+		require.NotEmpty(t, m, c.out.String())
+		_, measured := m["p99-ns"]
+		assert.Equal(t, scenario == "100 answers", measured, scenario)
+		assert.Equal(t, !measured, strings.Contains(c.out.String(), "is too small for p99"), scenario)
+		assert.NotZero(t, m["p90-ns"], scenario)
 	}
 }
 

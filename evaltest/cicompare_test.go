@@ -201,7 +201,7 @@ func TestCompare(t *testing.T) {
 
 	green := p.compare("-count=6", base, same)
 	require.Equal(t, 0, green.code, green.text)
-	assert.Contains(t, green.report, "### evals: nothing got worse")
+	assert.Contains(t, green.report, "### evals: no regression shown")
 	assert.Contains(t, green.report, "verdict  no evidence of a drop: accuracy ")
 	golden(t, "ci-benchstat", settledTable(green.benchstat))
 
@@ -243,6 +243,7 @@ func TestCompareFails(t *testing.T) {
 	assert.Contains(t, v.report, "- evals fail on head, and not on base")
 	assert.Contains(t, v.report, "- benchmarks fail on head, and not on base")
 	assert.Contains(t, v.report, "No eval ran on both: nothing is compared.")
+	assert.Contains(t, v.report, "#### benchstat, 1 pass of each in turn")
 	assert.Contains(t, v.report, "&lt;/pre&gt; &lt;b&gt;@all&lt;/b&gt;\n")
 	assert.NotContains(t, v.report, "<b>")
 	assert.Less(t, len(v.comment), 1000)
@@ -254,6 +255,86 @@ func TestCompareFails(t *testing.T) {
 	v = p.compare("-count=1", bad, good)
 	require.Equal(t, 0, v.code, v.text)
 	assert.Contains(t, v.report, "- evals fail on base, and no longer on head")
+	assert.Contains(t, v.report, "### evals: none was compared")
+}
+
+// ciMore are more evals of the project, two of them too small to judge by.
+const ciMore = `package m
+
+import (
+	"testing"
+
+	"github.com/goevals/evals/evaltest"
+)
+
+func TestMore(t *testing.T) {
+	evaltest.Run(t, questions(t, 40), strategy(), settings(), evaltest.MinAccuracy(0))
+}
+
+func TestFew(t *testing.T) {
+	evaltest.Run(t, questions(t, 2), strategy(), settings(), evaltest.MinAccuracy(0))
+}
+
+func TestOne(t *testing.T) {
+	evaltest.Run(t, questions(t, 1), strategy(), settings(), evaltest.MinAccuracy(0))
+}
+`
+
+// TestCompareTop: what stands at the top of the report, of evals that are not
+// there any more, that have too little data, and whose items broke by chance.
+func TestCompareTop(t *testing.T) {
+	t.Parallel()
+	p := newPullRequest(t)
+	const rule = "package m\n\nimport \"fmt\"\n\nfunc answer(i int) string {\n\tif i == %d {\n\t\treturn \"It is -1.\"\n\t}\n\treturn fmt.Sprint(\"It is \", 2*i)\n}\n"
+	p.write("more_test.go", ciMore)
+	base := p.commit(fmt.Sprintf(rule, -1))
+	chance := p.commit(fmt.Sprintf(rule, 1))
+	p.write("more_test.go", strings.Replace(ciMore, "40)", "8)", 1)) // of another size: git looks at that first
+	shorter := p.commit(fmt.Sprintf(rule, -1) + "\n// shorter\n")
+	gone := map[string]string{}
+	more := ciMore[strings.Index(ciMore, "func TestMore"):strings.Index(ciMore, "func TestFew")]
+	for name, body := range map[string]string{
+		"deleted": "", "skipped": "func TestMore(t *testing.T) { t.Skip(\"no key\") }\n",
+	} {
+		p.write("more_test.go", strings.Replace(ciMore, more, body, 1))
+		gone[name] = p.commit(fmt.Sprintf(rule, -1) + "\n// " + name + "\n")
+	}
+	const (
+		unjudged = "- 2 evals could not be judged (not enough data): example-com-m/_/testfew, example-com-m/_/testone\n"
+		none     = "eval example-com-m/_/testmore made no journal on head"
+	)
+	for _, row := range []struct {
+		name, reason, head string
+		env                string
+		code               int
+		want, not          []string
+	}{
+		{"by chance", "no red, but said", chance, "", 0, []string{
+			"### evals: no regression shown\n", "- 1 item broke in example-com-m/_/testmore, within chance\n", "- 1 item broke in example-com-m/_/testsums, within chance\n",
+			"- 1 item broke in example-com-m/_/testfew, which could not be judged\n", unjudged,
+		}, []string{"worse"}},
+		{"shorter", "what is not asked cannot break", shorter, "", 0, []string{
+			"### evals: no regression shown\n", "- 32 items of example-com-m/_/testmore not there on head\n",
+		}, []string{"broke in"}},
+		{"deleted", "no evidence is no all-clear", gone["deleted"], "", 1, []string{
+			"### evals: worse than base\n", "- " + none + ": deleted, skipped, or refused before it asked (see below); -allow-gone REGEXP", unjudged,
+		}, nil},
+		{"skipped", "it was meant", gone["skipped"], "COMPARE_ALLOW_GONE=testfew|/testmore$", 0, []string{
+			"### evals: no regression shown\n", "- " + none + ", which is allowed\n",
+		}, nil},
+	} {
+		require.NotEmpty(t, row.reason)
+		p.env = append(p.env, row.env)
+		v := p.compare("-count=1", "-bench=^$", base, row.head)
+		top, _, _ := strings.Cut(v.report, "\n#### ")
+		require.Equal(t, row.code, v.code, "%s: %s", row.name, v.text)
+		for _, s := range row.want {
+			assert.Contains(t, top, s, row.name)
+		}
+		for _, s := range row.not {
+			assert.NotContains(t, top, s, row.name)
+		}
+	}
 }
 
 // settledTable is benchstat's output without what a machine decides: times, what
@@ -294,6 +375,7 @@ func TestCompareRefuses(t *testing.T) {
 		{"unknown flag", "named", []string{"-cuont=3", base, base}, "unknown flag -cuont=3"},
 		{"no passes", "the value is named", []string{"-count=0", base, base}, "-count 0: want"},
 		{"alpha", "a share, not a percentage", []string{"-alpha=5", base, base}, "-alpha 5: want"},
+		{"evals that may be gone", "no pattern", []string{"-allow-gone=(", base, base}, "-allow-gone (: no regular expression"},
 		{"does not build", "no run, no verdict", []string{broken, broken}, "base does not build"},
 	} {
 		require.NotEmpty(t, row.reason)

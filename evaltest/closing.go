@@ -101,7 +101,7 @@ func (r *runner) closeTape(s *report.Stats, narrowed bool) {
 		// A pass would say that recorded answers are right, and none was seen.
 		r.fail("no call went through cassette %s, so whatever was asked was asked live: pass the context that the strategy gets on to its calls, and make them through llm/wire (wire.Transport below your SDK's http.Client)", r.set.cassette)
 		uncache(flag.CommandLine)
-	case !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0:
+	case !r.bench && !narrowed && r.plan.ds.Selection() == "" && s.Outcomes[result.NotRun] == 0 && s.Resumed == 0:
 		if text := r.tape.unused(); text != "" {
 			r.warn("%s", text)
 		}

@@ -84,9 +84,9 @@ func (r *runner) summary(rep *Report) string {
 	switch {
 	case !r.resumable:
 	case rep.Stats.Curtailed:
-		o.Resume = r.command() + " -evaltest.curtail=0 -evaltest.resume"
+		o.Resume = r.goOn() + " -evaltest.curtail=0 -evaltest.resume"
 	case left > 0 || r.unconfirmed:
-		o.Resume = r.command() + " -evaltest.resume"
+		o.Resume = r.goOn() + " -evaltest.resume"
 	case !r.set.update && rep.Comparison == nil && failed(rep.Decisions, gate.NoDrop):
 		o.Accept = r.acceptCommand(rep)
 	}

@@ -33,7 +33,8 @@
 //  7. Accept a run as the [Baseline] with -evaltest.update and commit it: from then
 //     on the test fails when more items broke than chance breaks. Before a paid
 //     run, -evaltest.plan says what it costs and what it can show.
-//  8. Measure: [Benchmark], with -bench . -benchtime=1x -count=10.
+//  8. Measure: [Benchmark], with -bench . -benchtime=1x -count=10. [Race]
+//     compares a run with plain ways to do the same, [Leg] by leg.
 //
 // Settings have twins in the environment and among the flags; see the options.
 // Flags win over the environment and the environment over code. With ./... use

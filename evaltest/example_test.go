@@ -4,10 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/goevals/evals/evaltest"
+	"github.com/goevals/evals/evaltest/bakeoff"
 	"github.com/goevals/evals/grade"
 )
 
@@ -56,4 +58,42 @@ func Example() {
 	// MinAccuracy passed
 	// MaxErrored passed
 	// MaxUngraded passed
+}
+
+// goBench runs a benchmark as go test -bench -benchtime=1x does, without what it
+// prints for benchstat.
+func goBench(f func(*testing.B)) {
+	times, stdout := flag.Lookup("test.benchtime").Value.String(), os.Stdout
+	flag.Set("test.benchtime", "1x")
+	os.Stdout, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	defer func() {
+		os.Stdout.Close()
+		os.Stdout = stdout
+		flag.Set("test.benchtime", times)
+	}()
+	testing.Benchmark(f)
+}
+
+// A race of a run against one item after another and a plain pool. In a _test.go
+// file, BenchmarkRouting is run by go test; the example runs it by hand.
+func ExampleRace() {
+	var race *bakeoff.Race
+	BenchmarkRouting := func(b *testing.B) {
+		ds := evaltest.Load(b, "testdata/tickets.jsonl")
+		race = evaltest.Race(b, ds, evaltest.App(route),
+			[]evaltest.Leg{evaltest.SequentialLeg(), evaltest.PoolLeg()},
+			evaltest.Grader(grade.Exact()),
+			evaltest.Parallel(2),
+			evaltest.Offline(), // route asks nobody
+			evaltest.Dir(exampleDir),
+		)
+	}
+	goBench(BenchmarkRouting)
+	for _, lap := range race.Passes[0] { // lap.Wall is how long it took
+		fmt.Println(lap.Leg, lap.Answered, "of", race.Items, "answered,", lap.Correct, "correct")
+	}
+	// Unordered output:
+	// sequential 4 of 4 answered, 3 correct
+	// pool 4 of 4 answered, 3 correct
+	// ours 4 of 4 answered, 3 correct
 }

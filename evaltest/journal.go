@@ -49,9 +49,8 @@ func openJournal(s *settings, dir string, h result.Header, remember bool) (*jour
 	path := result.NewPath(dir, time.Now())
 	w, err := result.Create(path, h)
 	if err != nil {
-		var we *result.WriteError
-		if errors.As(err, &we) && s.dir == "" {
-			return nil, fmt.Errorf("%w; -evaltest.dir or EVALTEST_DIR choose another folder", err)
+		if errors.As(err, new(*result.WriteError)) {
+			return nil, fmt.Errorf("%w; -evaltest.dir or EVALTEST_DIR name the folder", err)
 		}
 		return nil, err
 	}

@@ -57,6 +57,21 @@ func init() {
 	scenarios["two errors"] = func(t *testing.T) { evaltest.Run(t, capitals(t, 3), paid{}, exact) }
 }
 
+// TestWrongFolder: whoever set the folder, it is said what sets it.
+func TestWrongFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for name, c := range map[string]*child{
+		"variable": newChild(t, "pass").at(file),
+		"flag":     newChild(t, "pass", "-evaltest.dir="+file),
+	} {
+		c.run()
+		assert.Equal(t, 1, c.code, name)
+		assert.Contains(t, c.out.String(), "put that right, or choose another folder; -evaltest.dir or EVALTEST_DIR name the folder", name)
+	}
+}
+
 // TestResumeRefuses: answers of another run are not mixed in, and the message
 // says in what it differs.
 func TestResumeRefuses(t *testing.T) {

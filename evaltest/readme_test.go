@@ -27,8 +27,8 @@ func tutorial(t *testing.T) map[string][]string {
 // happens with what it shows.
 func TestREADME(t *testing.T) {
 	blocks := tutorial(t)
-	require.Len(t, blocks["go"], 9, "application, eval, gate, model, benchmark, limits, busy, judge, baseline")
-	app, eval, gated, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4]
+	require.Len(t, blocks["go"], 10, "application, eval, gate, imports, model, benchmark, limits, busy, judge, baseline")
+	app, eval, gated, imports, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4], blocks["go"][5]
 	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
 	mod, err := os.ReadFile(m.root + "/go.mod")
 	require.NoError(t, err)
@@ -46,33 +46,52 @@ func TestREADME(t *testing.T) {
 	m.write("support_test.go", strings.Replace(eval, ungated+"\n", gated, 1))
 	assert.Contains(t, m.test("-v", "."), "gate      passed MinAccuracy", "with the gate of step 5")
 
-	m.write("support_test.go", strings.Replace(eval, ungated+"\n", gated, 1)+"\n"+bench)
+	m.write("route_bench_test.go", bench)
 	out := m.test("-run", "^$", "-bench", "Route", "-benchtime", "1x", ".")
 	assert.Regexp(t, `(?m)^BenchmarkRoute\S*\s+1\s.*\s75\.00 accuracy-%`, out, "the benchmark of step 7")
 
 	model := strings.Replace(eval, ungated+"\n", asked, 1)
-	model = strings.Replace(model, "\t\"github.com/goevals/evals/grade\"\n",
-		"\t\"github.com/goevals/evals/grade\"\n\t\"github.com/goevals/evals/llm\"\n\t\"github.com/goevals/evals/llm/openai\"\n", 1)
+	model = strings.Replace(model, "\t\"github.com/goevals/evals/grade\"\n", "\t\"github.com/goevals/evals/grade\"\n"+imports, 1)
 	m.write("support_test.go", model)
 	out = m.test(".")
 	assert.NotContains(t, out, "build failed", "the model of step 6 compiles")
 	assert.Contains(t, out, "EVALTEST_CASSETTE=auto", "without a recording it says how to make one")
 
 	m.write("support_test.go", eval)
-	m.write("limits_test.go", blocks["go"][5])
-	m.write("busy_test.go", blocks["go"][6])
+	m.write("limits_test.go", blocks["go"][6])
+	m.write("busy_test.go", blocks["go"][7])
 	out = m.test("-v", "-run", "^TestBusy$", ".")
 	assert.Contains(t, out, "accuracy  100.0%: 1/1 correct", "the bad day of the section on providers")
 	assert.Contains(t, out, "1 answer after 2 attempts", "a broken gateway or half an answer was met")
 	assert.Contains(t, out, "waits     1 call met a rate limit", "and so was the storm")
 
 	m.write("busy_test.go", "package support\n")
-	m.write("judge_test.go", blocks["go"][7])
+	m.write("judge_test.go", blocks["go"][8])
 	assert.Contains(t, m.test("-run", "^TestRoute$/^t1$", "."), "ok  \texample.com/support", "the judge compiles and vets")
-	m.write("support_test.go", strings.Replace(eval, ungated+"\n", blocks["go"][8], 1))
+	m.write("support_test.go", strings.Replace(eval, ungated+"\n", blocks["go"][9], 1))
 	assert.Contains(t, m.test("-run", "TestRoute", "."), "there is no baseline testdata/tickets.baseline.jsonl.gz yet", "what the section on gates begins with")
 	assert.Contains(t, m.test("-run", "TestRoute", ".", "-evaltest.update"), "ok  \texample.com/support", "a run is accepted")
 	assert.Contains(t, m.test("-v", "-run", "TestRoute", "."), "gate      not enough data for Baseline", "and the next one compared")
 	m.write("support.go", strings.Replace(app, `"Billing", nil`, `"Sales", nil`, 1))
 	assert.Contains(t, m.test("-v", "-run", "TestRoute", ".", "-evaltest.max-drop=0.2"), "gate      FAILED MaxDrop: the accuracy of 4 items in both runs fell by 25.0", "as a change that breaks one")
+}
+
+// TestCopied copies what the README says may be copied: the benchmarks with the
+// problems alone, and the tutorial beside them, into a package of another name.
+func TestCopied(t *testing.T) {
+	m := newModule(t, map[string]string{"support.go": "package support\n"})
+	take := func(names ...string) {
+		for _, name := range names {
+			text, err := os.ReadFile("../" + name)
+			require.NoError(t, err)
+			m.write(name, strings.Replace(string(text), "package evals_test", "package support", 1))
+		}
+	}
+	take("benchmark_test.go", tutorialRows)
+	m.env = keylessOf(m.env)
+	out := m.test("-run", "^TestPrices$", "-bench", "Race", "-benchtime=1x", "-short", ".")
+	assert.Regexp(t, `(?m)^BenchmarkRace/provider=fake-quick/eval\S*\s+1\s`, out)
+	assert.Contains(t, out, "ok  \texample.com/m")
+	take(tutorialFile, tutorialAnswers, tutorialAccepted)
+	assert.Contains(t, m.test("-run", "^TestGSM8K$", "."), "ok  \texample.com/m")
 }

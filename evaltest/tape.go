@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 
 	"github.com/goevals/evals/llm/cassette"
@@ -62,13 +63,14 @@ func (t *tape) context(ctx context.Context) context.Context {
 
 // close writes what was recorded. A recording of everything that was stopped
 // must not replace a whole one: it is left as its .part file, from which the
-// next recording goes on.
+// next recording goes on, if there is anything in it.
 func (t *tape) close(stopped bool) (warning string, err error) {
 	if t == nil {
 		return "", nil
 	}
-	if stopped && t.mode == cassette.Record {
-		if n := t.c.Stats().Recorded; n > 0 {
+	// With no entries Close removes the .part file, and replaces nothing.
+	if st := t.c.Stats(); stopped && t.mode == cassette.Record && st.Entries > 0 {
+		if n := st.Recorded; n > 0 {
 			return fmt.Sprintf("cassette %s is unchanged because the run did not end: its %d new recordings are kept beside it, and the next recording goes on from there", t.c.Path(), n), nil
 		}
 		return "", nil
@@ -83,9 +85,13 @@ func (t *tape) unused() string {
 		return ""
 	}
 	u := list[0]
-	text := fmt.Sprintf("%d recordings of cassette %s were not asked for, such as line %d", len(list), t.c.Path(), u.Line)
+	what, do := "1 recording of cassette %s was", "if no other test or benchmark needs it, record again to drop it"
+	if n := len(list); n > 1 {
+		what, do = strconv.Itoa(n)+" recordings of cassette %s were", "if no other test or benchmark needs them, record again to drop them"
+	}
+	text := fmt.Sprintf(what+" not asked for here, such as line %d", t.c.Path(), u.Line)
 	if u.Item != "" {
 		text += fmt.Sprintf(" (item %q)", u.Item)
 	}
-	return text + "; record again to drop them (EVALTEST_CASSETTE=record)"
+	return text + "; " + do + " (EVALTEST_CASSETTE=record)"
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // units are those of every benchmark as benchstat's metadata. The lines are
-// keyed by what it makes of a unit: ns becomes sec.
+// keyed by what it makes of a unit: ns becomes sec. One without a number, as a
+// p99 of few answers is, does no harm.
 var units = []string{
 	"Unit items/s better=higher",
 	"Unit accuracy-% better=higher",

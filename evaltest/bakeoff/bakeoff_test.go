@@ -71,7 +71,7 @@ func statsOf(list ...result.Record) *report.Stats {
 	return s.Stats()
 }
 
-var somebody = bakeoff.Contestant{Name: "some/body", Model: "m", Workers: 3, ThinkingFrom: 3, Price: bakeoff.Price{Input: "1", AsOf: "2026-11-09"}}
+var somebody = bakeoff.Contestant{Name: "some/body", Model: "m", Workers: 3, ThinkingFrom: 3, Price: bakeoff.Price{Input: "1", CachedInput: "0.1", Output: "4", AsOf: "2026-11-09"}}
 
 func TestRow(t *testing.T) {
 	list := []result.Record{

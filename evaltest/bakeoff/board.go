@@ -41,7 +41,10 @@ type Board struct {
 // the first is added: only then is it known on how many processors it runs and
 // who takes part. Models, caps and prices are added with the contestants.
 func NewBoard(how func() Methodology) *Board {
-	return &Board{how: how, raced: map[string]*Race{}, rated: map[string]*Race{}}
+	return &Board{
+		how: how, raced: map[string]*Race{}, rated: map[string]*Race{},
+		summary: Summary{Race: []RaceEntry{}, Bakeoff: []Row{}}, throughput: Throughput{Rows: []ThroughputEntry{}}, // [], not null
+	}
 }
 
 // Dir is where the board's files lie: a folder of its own in "bakeoff" beside
@@ -220,7 +223,10 @@ func (b *Board) write(c Contestant, journal string) error {
 	now := time.Now().UTC().Truncate(time.Second)
 	b.summary.GeneratedAt, b.throughput.GeneratedAt = now, now
 	m := b.summary.Methodology
-	m.Models[c.Name], m.WorkerCaps[c.Name], m.Prices[c.Name] = c.Model, c.Workers, c.Price
+	m.Models[c.Name], m.WorkerCaps[c.Name] = c.Model, c.Workers
+	if c.Price != (Price{}) {
+		m.Prices[c.Name] = c.Price
+	}
 	if len(b.summary.Race)+len(b.summary.Bakeoff) > 0 {
 		if err := WriteJSON(filepath.Join(b.dir, "summary.json"), b.summary); err != nil {
 			return err

@@ -270,6 +270,33 @@ func TestBoardNoJournal(t *testing.T) {
 	assert.Empty(t, b.Dir())
 }
 
+// TestBoardUnknown: what there is none of is an empty list, and what is not
+// known is left out.
+func TestBoardUnknown(t *testing.T) {
+	journal := filepath.Join(t.TempDir(), "benchmark", "j.jsonl.gz")
+	raced, run := bakeoff.NewBoard(bakeoff.NewMethodology), bakeoff.NewBoard(bakeoff.NewMethodology)
+	nobody := bakeoff.Contestant{Name: "unlisted", Model: "m"}
+	require.NoError(t, raced.AddRace(nobody, &bakeoff.Race{Journal: journal}))
+	a := answer("a", result.Correct, grade.Correct)
+	_, err := run.AddRun(bakeoff.Contestant{Name: "half", Price: bakeoff.Price{Input: "1"}}, 1, statsOf(a), journal, records(a))
+	require.NoError(t, err)
+	for _, row := range []struct {
+		name, reason string
+		board        *bakeoff.Board
+		at           string
+		want         any
+	}{
+		{"no run", "a reader may go through it", raced, "bakeoff", []any{}},
+		{"no race", "as no run", run, "wall_time_race", []any{}},
+		{"no price", "four empty texts say nothing", raced, "methodology.pricing", map[string]any{}},
+		{"half a price", "what is known", run, "methodology.pricing", map[string]any{"half": map[string]any{"input": "1"}}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.want, at(t, read(t, filepath.Join(row.board.Dir(), "summary.json")), row.at), row.reason)
+		})
+	}
+}
+
 // TestBoardMethodology: it is asked once, at the first Add, and stays the
 // caller's. A file's folders are those of one machine, so they are left out.
 func TestBoardMethodology(t *testing.T) {

@@ -1,11 +1,14 @@
 package bakeoff_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +49,48 @@ func committed(t *testing.T, name string, v any) {
 			require.NoError(t, err, "%s, item %d", name, len(*items)+1)
 		}
 		*items = append(*items, it)
+	}
+}
+
+// TestGradedAgain: the line of the package's documentation makes rows of a
+// results file that "evals grade" reads, with the verdicts that the run came to.
+func TestGradedAgain(t *testing.T) {
+	if _, err := exec.LookPath("jq"); err != nil {
+		t.Skip("there is no jq")
+	}
+	doc, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	program := regexp.MustCompile(`jq -c '(.+)'`).FindSubmatch(doc)
+	require.NotNil(t, program)
+	path := filepath.Join("..", "..", "testdata", "bakeoff", "compatible_results.jsonl.gz")
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	text, err := dataset.Decompress(f)
+	require.NoError(t, err)
+	defer text.Close()
+	jq, evals := exec.Command("jq", "-c", string(program[1])), exec.Command("go", "run", "../cmd/evals", "grade", "-grader", "numeric")
+	jq.Stdin = text
+	rows, err := jq.Output()
+	require.NoError(t, err)
+	evals.Stdin = bytes.NewReader(rows)
+	graded, err := evals.Output()
+	require.NoError(t, err)
+
+	var items []bakeoff.Item
+	committed(t, "compatible_results.jsonl.gz", &items)
+	lines := bytes.Split(bytes.TrimSpace(graded), []byte("\n"))
+	require.Len(t, lines, len(items))
+	for i, it := range items {
+		var row struct {
+			ID, Target string
+			Verdict    result.Outcome
+		}
+		require.NoError(t, json.Unmarshal(lines[i], &row))
+		assert.Equal(t, []string{it.ID, it.Gold}, []string{row.ID, row.Target})
+		if it.Outcome != result.Truncated {
+			assert.Equal(t, it.Outcome, row.Verdict, it.ID)
+		}
 	}
 }
 

@@ -15,6 +15,16 @@
 //  3. Read them in [Board.Dir]: a [Summary], a [Throughput], and a file of
 //     [Item] lines a pass of each contestant.
 //
+// The files' fields are explained at the types: a [Summary] has [RaceRow] and
+// [Row], a [Throughput] has [LegRow].
+//
+// "evals grade" reads a results file once its fields have the names that it
+// knows. It grades an answer that was cut too, which a run does not.
+//
+//	gunzip -c NAME_results.jsonl.gz |
+//	  jq -c '{id: .item_id, input, response: (if .success then .raw else null end), target: .gold}' |
+//	  go tool evals grade -grader numeric
+//
 // For files of one's own, [Race.Row], [Race.Throughput] and [NewRow] make the
 // rows, [WriteJSON] and [WriteItems] write.
 package bakeoff

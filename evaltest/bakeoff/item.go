@@ -10,8 +10,8 @@ import (
 )
 
 // An Item is one line of a results file: an answer, and all it takes to grade
-// it again, by Input, Gold and Raw, and to see what it cost. "evals grade" reads
-// the journal's names for these: input, target and response.
+// it again, by Input, Gold and Raw, and to see what it cost. "evals grade" calls
+// these input, target and response: the package's documentation renames them.
 type Item struct {
 	ID       string         `json:"item_id"`
 	Success  bool           `json:"success"` // an answer came

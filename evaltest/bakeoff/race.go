@@ -124,7 +124,7 @@ type RaceRow struct {
 	OursSeconds       float64 `json:"ours_s"`
 	// Speedup is sequential over ours, derived from the raw times.
 	Speedup float64 `json:"speedup_seq_to_ours,omitempty"`
-	OK      int     `json:"ok"` // of our leg, all passes together
+	OK      int     `json:"ok"` // answered items of our leg, right or wrong, all passes together
 	*Race
 }
 
@@ -142,9 +142,11 @@ func (r *Race) Row() RaceRow {
 
 // A LegRow is one leg of a throughput file: medians and sums over the passes.
 type LegRow struct {
-	WallSeconds float64 `json:"wall_s"`          // median
-	ItemsPerSec float64 `json:"items_per_s"`     // answered items over all the leg's time
-	Answered    int     `json:"ok"`              // of all passes, right or wrong
+	WallSeconds float64 `json:"wall_s"` // the median of a pass
+	// ItemsPerSec is all answered items over all the leg's time, so of several
+	// passes it is no quotient of WallSeconds.
+	ItemsPerSec float64 `json:"items_per_s"`
+	Answered    int     `json:"ok"`              // answered items of all passes, right or wrong
 	Errors      int     `json:"errors"`          // items that got no answer
 	RateLimits  int     `json:"rate_limit_hits"` // calls refused as too fast
 }

@@ -76,8 +76,9 @@ type Row struct {
 	// only as the judge does.
 	ExactCorrect int `json:"exact_correct"`
 	JudgeRescued int `json:"judge_rescued"`
-	// Unparsed answers held nothing to compare after the last attempt, judged
-	// or not; Ungraded ones got no legal verdict.
+	// Unparsed answers held nothing that the grader can compare after the last
+	// attempt. They are counted before the judge is asked, so those that it then
+	// rescued are in it. Ungraded ones got no legal verdict.
 	Unparsed int `json:"unparsed"`
 	Ungraded int `json:"ungraded"`
 	Errors   int `json:"errors"` // items without an answer

@@ -67,7 +67,8 @@ type Methodology struct {
 	// Processor is the processor's name, where the system tells it.
 	Processor string `json:"processor,omitempty"`
 	Dataset   Data   `json:"dataset"`
-	// Models, WorkerCaps and Prices are by contestant.
+	// Models, WorkerCaps and Prices are by contestant. One whose prices are not
+	// known is not in Prices.
 	Models     map[string]string `json:"models"`
 	WorkerCaps map[string]int    `json:"worker_caps"`
 	Prices     map[string]Price  `json:"pricing"`
@@ -103,12 +104,13 @@ func portable(path string) string {
 	return path
 }
 
-// A Price is in USD per million tokens, as of a day; empty ones are unknown.
+// A Price is in USD per million tokens, as of a day, such as "2026-11-09". What
+// is not known is empty, and left out of files.
 type Price struct {
-	Input       string `json:"input"`
-	CachedInput string `json:"cached_input"`
-	Output      string `json:"output"`
-	AsOf        string `json:"as_of"`
+	Input       string `json:"input,omitempty"`
+	CachedInput string `json:"cached_input,omitempty"`
+	Output      string `json:"output,omitempty"`
+	AsOf        string `json:"as_of,omitempty"`
 }
 
 // NewMethodology fills in what the process knows of itself.

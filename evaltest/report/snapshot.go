@@ -14,10 +14,11 @@ func (s *Summary) Stats() *Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := &Stats{
-		Labels:    s.labelsCopy(),
-		Total:     max(s.labels.Planned, s.recorded),
-		Recorded:  s.recorded,
-		Resumed:   s.resumed,
+		Labels:   s.labelsCopy(),
+		Total:    max(s.labels.Planned, s.recorded),
+		Recorded: s.recorded,
+		Resumed:  s.resumed,
+		Answered: s.answered, AnsweredBefore: s.before,
 		Replaced:  s.replaced,
 		Confirmed: s.confirmed,
 		Outcomes:  maps.Clone(s.outcomes),
@@ -26,7 +27,7 @@ func (s *Summary) Stats() *Stats {
 		HasScores: s.hasScores,
 		Usage:     s.usage, JudgeUsage: s.judgeUsage,
 		Cost: s.cost.total(), JudgeCost: s.judgeCost.total(),
-		Attempts: maps.Clone(s.attempts),
+		Attempts: maps.Clone(s.attempts), Failed: maps.Clone(s.failed),
 		Waits:    s.waits,
 		Latency:  latencyOf(s.latencies, s.recLatency),
 		Judge:    s.judge,

@@ -21,7 +21,9 @@ func writeSpent(p *page, s *Stats) {
 			p.para("", "", "an application's calls are seen through wire.Transport, under the context that it is given")
 		}
 	}
-	p.para("", "cost", costText(s.Cost, s.Usage))
+	if !s.Cost.idle(s) {
+		p.para("", "cost", costText(s.Cost, s.Usage))
+	}
 	if s.Replaced > 0 {
 		p.para("", "again", "tokens and cost include "+plural(s.Replaced, "earlier answer")+", since replaced")
 	}
@@ -61,6 +63,13 @@ func tokensText(u llm.UsageTotal) string {
 		text = fmt.Sprintf("at least %s; partial: %s without usage", text, plural(u.Unknown, "call"))
 	}
 	return text
+}
+
+// idle reports a cost of which there is nothing to tell: calls were made, nobody
+// answered one, and nothing was paid.
+func (c Cost) idle(s *Stats) bool {
+	b, r := c.Billed, c.Recorded
+	return s.Answered+s.Replaced+s.Confirmed == 0 && b.Priced+r.Priced > 0 && b.Unpriced+r.Unpriced == 0 && b.USD.IsZero() && r.USD.IsZero()
 }
 
 // costText prints exact sums; a sum with unpriced answers is a lower bound.
@@ -124,7 +133,7 @@ func writeSpeed(p *page, s *Stats) {
 		p.para("", "waits", text)
 	}
 	if s.Wall > 0 {
-		fresh := s.Recorded - s.Resumed
+		fresh := s.Answered - s.AnsweredBefore
 		text := duration(s.Wall)
 		if s.Spanned {
 			text += " from first start to last end"
@@ -156,12 +165,9 @@ func writeSpeed(p *page, s *Stats) {
 	}
 }
 
-// minForP99 is the least n of which a 99th percentile is not the maximum.
-const minForP99 = 100
-
 func latencyText(l Latency) string {
 	text := fmt.Sprintf("p50 %s, p90 %s, ", duration(l.P50), duration(l.P90))
-	if l.N < minForP99 {
+	if !l.HasP99() {
 		text += fmt.Sprintf("max %s (n=%d is too small for p99)", duration(l.Max), l.N)
 	} else {
 		text += fmt.Sprintf("p99 %s, max %s (n=%d)", duration(l.P99), duration(l.Max), l.N)

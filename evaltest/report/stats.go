@@ -57,6 +57,9 @@ type Stats struct {
 	// Total is how many answers the run owed: the denominator. Recorded of
 	// them have a record; Resumed of those come from an earlier run.
 	Total, Recorded, Resumed int
+	// Answered is how many of Recorded are answers: neither errored nor not run.
+	// AnsweredBefore of them come from an earlier run.
+	Answered, AnsweredBefore int
 	// Replaced is how many earlier records, on which something was spent,
 	// others have replaced. They count in Usage and Cost and nowhere else.
 	Replaced int
@@ -86,10 +89,11 @@ type Stats struct {
 	// spent. An unknown usage is counted, never taken for 0.
 	Usage, JudgeUsage llm.UsageTotal
 	Cost, JudgeCost   Cost
-	// Attempts counts answers by their number of attempts.
-	Attempts map[int]int
-	Waits    Waits
-	Latency  Latency
+	// Attempts counts answers by their number of attempts, Failed what errored
+	// or did not run to its end.
+	Attempts, Failed map[int]int
+	Waits            Waits
+	Latency          Latency
 	// Wall is how long the run took; by default from the first record's start
 	// to the last one's end (Spanned is then true), 0 if that is unknown.
 	Wall    time.Duration
@@ -174,15 +178,24 @@ type Waits struct {
 	LongestPause, LongestSpacing time.Duration
 }
 
-// Latency is the time that models took for the last attempt of each answer.
+// Latency is the time that models took for the last attempt of each answer; what
+// errored has none.
 // Percentiles are by nearest rank: the least value that at least that share of
 // the values does not exceed.
 type Latency struct {
 	N int
 	// Recorded is how many of N were replayed: they are the recorded times.
-	Recorded           int
+	Recorded int
+	// P99 is shown only where [Latency.HasP99] says so.
 	P50, P90, P99, Max time.Duration
 }
+
+// minForP99 is the least n of which a 99th percentile is not the maximum.
+const minForP99 = 100
+
+// HasP99 reports whether there are enough values for a 99th percentile: of fewer
+// than 100 it is the maximum.
+func (l Latency) HasP99() bool { return l.N >= minForP99 }
 
 // Judge is what judges did.
 type Judge struct {

@@ -36,6 +36,8 @@ type Summary struct {
 	mu         sync.Mutex
 	recorded   int
 	resumed    int
+	answered   int
+	before     int // of those, resumed
 	replaced   int
 	confirmed  int
 	outcomes   map[result.Outcome]int
@@ -50,6 +52,7 @@ type Summary struct {
 	cost       costSum
 	judgeCost  costSum
 	attempts   map[int]int
+	failed     map[int]int
 	waits      Waits
 	latencies  []time.Duration
 	recLatency int
@@ -78,6 +81,7 @@ func New(labels Labels) *Summary {
 		groups:   map[string]*Group{},
 		items:    map[uint64]tally{},
 		attempts: map[int]int{},
+		failed:   map[int]int{},
 		models:   map[string]int{},
 		errors:   map[llm.ErrorKind]*ErrorGroup{},
 		warnings: map[string]int{},
@@ -132,6 +136,12 @@ func (s *Summary) add(r *result.Record, resumed bool) {
 	if resumed {
 		s.resumed++
 	}
+	if answered(r) {
+		s.answered++
+		if resumed {
+			s.before++
+		}
+	}
 	correct := r.Outcome == result.Correct
 	count(s.outcomes, r.Outcome, result.Outcome(otherName), maxKinds)
 	s.addScore(r.Score)
@@ -151,6 +161,11 @@ func (s *Summary) add(r *result.Record, resumed bool) {
 			s.moreWarned++
 		}
 	}
+}
+
+// answered reports whether a record holds an answer, correct or not.
+func answered(r *result.Record) bool {
+	return r.Outcome != result.Errored && r.Outcome != result.NotRun
 }
 
 // count adds 1 to m[key], or to m[other] if m has room for no more keys.
@@ -224,7 +239,11 @@ func (s *Summary) addVerdict(r *result.Record) {
 func (s *Summary) addCalls(r *result.Record) {
 	s.addSpent(r)
 	if n := len(r.Attempts); n > 0 {
-		count(s.attempts, n, 0, 1000)
+		of := s.failed
+		if answered(r) {
+			of = s.attempts
+		}
+		count(of, n, 0, 1000)
 	}
 	s.waits.add(r)
 	if r.Abandoned {
@@ -252,7 +271,7 @@ func (s *Summary) addTimes(r *result.Record, resumed bool) {
 			s.first = r.Start
 		}
 	}
-	if r.Latency <= 0 {
+	if r.Latency <= 0 || !answered(r) { // how fast calls fail is no latency of answers
 		return
 	}
 	s.latencies = append(s.latencies, r.Latency)

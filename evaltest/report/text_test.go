@@ -70,9 +70,31 @@ func (c *textCase) text(t *testing.T) string {
 	return b.String()
 }
 
+// unanswered are n records of calls that a server refused, for nothing: a key is
+// missing, say.
+func unanswered(n int) (rs []*result.Record) {
+	for i := range n {
+		r := record(i, result.Errored)
+		r.Usage, r.CostUSD = llm.UsageTotal{Usage: llm.Usage{Known: true}, Calls: 2}, "0"
+		r.Attempts = append(r.Attempts, result.Attempt{Number: 2})
+		rs = append(rs, r)
+	}
+	return rs
+}
+
 func textCases() []textCase {
 	least := 0.85
 	return []textCase{
+		{
+			name: "nobody answered", reason: "how fast calls fail is no rate, no latency and no number of attempts of answers",
+			labels: report.Labels{Name: "TestGSM8K", Planned: 118, Samples: 1}, wall: 3080 * time.Millisecond,
+			records: unanswered(10),
+		},
+		{
+			name: "one answered", reason: "rates, latencies and attempts are the answers'",
+			labels: report.Labels{Name: "TestGSM8K", Planned: 118, Samples: 1}, wall: 3080 * time.Millisecond,
+			records: append(unanswered(10), record(50, result.Correct)),
+		},
 		{
 			name: "gated", reason: "J16: errors stay in the denominator, and the gate holds against that number",
 			labels:  report.Labels{Name: "TestGSM8K", Dataset: "testdata/gsm8k_sample.jsonl.gz", Strategy: "Ask"},
@@ -103,7 +125,7 @@ func textCases() []textCase {
 		}, options: report.Options{Groups: 2, Warnings: []string{"-count=3 asks everything 3 times", "-count=3 asks everything 3 times"}}},
 		{name: "replayed", reason: "a replay bills nothing, and its latencies are the recorded ones", records: replayed()},
 		{name: "samples", reason: "answers and items are told apart, and the interval is that of the items", records: samples(), labels: report.Labels{Samples: 4, Planned: 40}},
-		{name: "hostile", reason: "text from outside stays in its place", records: hostileRecords(), labels: report.Labels{
+		{name: "hostile", reason: "text from outside stays in its place", records: append(hostileRecords(), record(8, result.Correct)), labels: report.Labels{
 			Name: hostile, Dataset: hostile, Strategy: hostile, Overrides: []report.Override{{ID: hostile, Action: hostile, Reason: hostile}},
 		}, options: report.Options{Warnings: []string{hostile}, Journal: "/tmp/a b'c\n/" + hostile, Resume: hostile, Gates: []gate.Decision{{Gate: gate.MinAccuracy, Status: gate.NotEvaluated, Text: hostile}}}},
 		{name: "narrow", reason: "40 columns", records: spent(), options: report.Options{Width: 40}},

@@ -168,7 +168,8 @@ func killOnce(t *testing.T, path string, kill bool, acked map[int]bool) (closed 
 // reads as the same journal.
 func TestKillWhileClosing(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "run.jsonl")
+	path := result.NewPath(dir, start)
+	name := filepath.Base(path)
 	w := write(t, path, 3)
 	require.NoError(t, w.Close(result.End{Complete: true, Finished: start}))
 	want := read(t, path)
@@ -179,17 +180,17 @@ func TestKillWhileClosing(t *testing.T) {
 		name  string
 		files map[string][]byte
 	}{
-		{"before the end", map[string][]byte{"run.jsonl": plain}},
-		{"half compressed", map[string][]byte{"run.jsonl": plain, ".run.jsonl.gz.123": packed[:len(packed)/2]}},
-		{"renamed, plain not removed", map[string][]byte{"run.jsonl": plain, "run.jsonl.gz": packed}},
-		{"done", map[string][]byte{"run.jsonl.gz": packed}},
+		{"before the end", map[string][]byte{name: plain}},
+		{"half compressed", map[string][]byte{name: plain, "." + name + ".gz.123": packed[:len(packed)/2]}},
+		{"renamed, plain not removed", map[string][]byte{name: plain, name + ".gz": packed}},
+		{"done", map[string][]byte{name + ".gz": packed}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
 			for name, data := range tc.files {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 			}
-			path := filepath.Join(dir, "run.jsonl")
+			path := filepath.Join(dir, name)
 			got := read(t, path)
 			assert.Equal(t, want.Records, got.Records)
 			assert.Equal(t, want.End, got.End)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -100,6 +101,9 @@ func awkward(name string) bool {
 	return isPort && len(n) == 1
 }
 
+// journalName is what the names that NewPath gives look like.
+var journalName = regexp.MustCompile(`^[0-9]{8}T[0-9]{6}\.[0-9]{6}-[0-9a-f]+\.jsonl(\.gz)?$`)
+
 // NewPath returns a path for a new journal in dir: its time in UTC, so that
 // names sort by age, and a random part, so that no two are alike, whatever
 // -count, -cpu and other processes do. It creates nothing.
@@ -131,7 +135,8 @@ func SetLatest(dir, path string) error {
 }
 
 // Latest returns the latest journal of dir: the one that SetLatest named, or,
-// if that is gone, the newest by name. [ErrNoJournal] if there is none.
+// if that is gone, the newest by name of those that [NewPath] named.
+// [ErrNoJournal] if there is none.
 func Latest(dir string) (string, error) {
 	if name, err := os.ReadFile(filepath.Join(dir, pointer)); err == nil {
 		path := filepath.FromSlash(strings.TrimSuffix(string(name), "\n"))
@@ -158,8 +163,9 @@ func Latest(dir string) (string, error) {
 	return "", fmt.Errorf("%w in %s: run a test first", ErrNoJournal, dir)
 }
 
-// LatestUnder returns the latest journal of all folders under root. Folders
-// that cannot be read are passed over. [ErrNoJournal] if there is none.
+// LatestUnder returns the latest journal of all folders under root, of those
+// that [NewPath] named: other names hold no time that could be compared.
+// Folders that cannot be read are passed over. [ErrNoJournal] if there is none.
 func LatestUnder(root string) (string, error) {
 	newest := ""
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -170,7 +176,7 @@ func LatestUnder(root string) (string, error) {
 			return nil
 		}
 		p, err := Latest(path)
-		if err == nil && (newest == "" || filepath.Base(plainPath(p)) > filepath.Base(plainPath(newest))) {
+		if err == nil && isJournal(filepath.Base(p)) && (newest == "" || filepath.Base(plainPath(p)) > filepath.Base(plainPath(newest))) {
 			newest = p
 		}
 		return nil
@@ -181,11 +187,10 @@ func LatestUnder(root string) (string, error) {
 	return newest, nil
 }
 
-// isJournal reports whether a file in a journals' folder is one, by its name.
-// Temporary files begin with a dot.
-func isJournal(name string) bool {
-	return strings.HasSuffix(plainPath(name), extension) && !strings.HasPrefix(name, ".")
-}
+// isJournal reports whether a file is a journal, by its name. Files of other
+// kinds lie below the same root, such as a bake-off's *_results.jsonl.gz, and
+// beside journals, such as the items that broke.
+func isJournal(name string) bool { return journalName.MatchString(name) }
 
 // present returns the form in which the journal lies there.
 func present(plain string) (string, bool) {

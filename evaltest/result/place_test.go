@@ -117,3 +117,59 @@ func TestLatest(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, left, "temporary files")
 }
+
+// TestLatestOthers: what else lies under the same root, as a bake-off's files
+// do, is no journal.
+func TestLatestOthers(t *testing.T) {
+	for _, row := range []struct{ name, reason string }{
+		{"fake-slow_results.jsonl.gz", "a bake-off's results, whose name sorts after every journal's"},
+		{"fake-slow_results.jsonl", "the same, not compressed"},
+		{"20990101T000000.000000-0123456789ab.broken.jsonl", "the items that broke lie beside their journal"},
+		{"20990101T000000.000000-0123456789ab.jsonl.zst", "no form that is written"},
+		{"20990101T000000-0123456789ab.jsonl", "a part of a second is in every name"},
+		{"20990101T000000.000000-.jsonl", "so is the random part"},
+		{"20990101T000000.000000-0123456789ab.txt", "the summary of a run"},
+		{".20990101T000000.000000-0123456789ab.jsonl", "temporary"},
+		{"zz.jsonl", "anybody's"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			root := t.TempDir()
+			dir := result.Dir(root, "m", "m", "TestA")
+			put := func(at string) {
+				require.NoError(t, os.MkdirAll(at, 0o700))
+				require.NoError(t, os.WriteFile(filepath.Join(at, row.name), []byte("{}\n"), 0o600))
+			}
+			put(dir)
+			_, err := result.Latest(dir)
+			assert.ErrorIs(t, err, result.ErrNoJournal, row.reason)
+			path := result.NewPath(dir, start)
+			require.NoError(t, write(t, path, 1).Close(result.End{}))
+			for _, at := range []string{root, filepath.Dir(dir), filepath.Join(root, "m", "_", "bakeoff", "20260926T120506Z-1"), filepath.Join(dir, "sub")} {
+				put(at)
+			}
+			for what, latest := range map[string]func() (string, error){
+				"Latest":      func() (string, error) { return result.Latest(dir) },
+				"LatestUnder": func() (string, error) { return result.LatestUnder(root) },
+			} {
+				got, err := latest()
+				require.NoError(t, err, what)
+				assert.Equal(t, path+".gz", got, "%s: %s", what, row.reason)
+			}
+		})
+	}
+
+	t.Run("a pointer", func(t *testing.T) {
+		root := t.TempDir()
+		path := result.NewPath(filepath.Join(root, "a"), start)
+		require.NoError(t, write(t, path, 1).Close(result.End{}))
+		odd := filepath.Join(root, "b", "merged.jsonl")
+		require.NoError(t, write(t, odd, 1).Close(result.End{}))
+		require.NoError(t, result.SetLatest(filepath.Join(root, "b"), odd))
+		got, err := result.Latest(filepath.Join(root, "b"))
+		require.NoError(t, err)
+		assert.Equal(t, odd+".gz", got, "in one folder the pointer decides")
+		got, err = result.LatestUnder(root)
+		require.NoError(t, err)
+		assert.Equal(t, path+".gz", got, "a name without a time has no age to compare")
+	})
+}

@@ -91,10 +91,10 @@ func (p *program) show(path string, failures int) error {
 	switch {
 	case j.End == nil:
 		o.Warnings = append(o.Warnings, "the run did not come to an end: it was killed, or still goes on")
-		o.Resume = resume(j)
+		goOn(&o, j)
 	case j.End.Reason != "":
 		o.Warnings = append(o.Warnings, "the run ended early: "+j.End.Reason)
-		o.Resume = resume(j)
+		goOn(&o, j)
 	case !j.End.Complete:
 		o.Warnings = append(o.Warnings, "the run did not ask for all of the dataset")
 	}
@@ -124,18 +124,35 @@ func wrong(j *result.Journal) iter.Seq[*result.Record] {
 	}
 }
 
-// resume is the command that finishes a run; "" if the journal does not say
-// whose it is, or says it with what no command line should hold.
+// isBenchmark reports whose run it was: go test calls nothing else by such a name.
+func isBenchmark(j *result.Journal) bool { return strings.HasPrefix(j.Header.Test, "Benchmark") }
+
+// goOn says how a run that did not end is finished.
+func goOn(o *report.Options, j *result.Journal) {
+	if isBenchmark(j) {
+		o.Warnings = append(o.Warnings, "a benchmark is not resumed: run it anew")
+	}
+	o.Resume = resume(j)
+}
+
+// resume is the command that finishes a run; "" for a benchmark, and if the
+// journal does not say whose it is, or says it with what no command line should
+// hold.
 func resume(j *result.Journal) string {
 	pkg, test := j.Header.Package, j.Header.Test
-	if pkg == "" || test == "" || report.Escape(pkg+test, 0) != pkg+test {
+	if isBenchmark(j) || pkg == "" || test == "" || report.Escape(pkg+test, 0) != pkg+test {
 		return ""
 	}
 	names := strings.Split(test, "/")
 	for i, n := range names {
 		names[i] = "^" + regexp.QuoteMeta(n) + "$"
 	}
-	return fmt.Sprintf("go test %s -run %s -evaltest.resume=%s", quoted(pkg), quoted(strings.Join(names, "/")), quoted(j.Path))
+	mode := ""
+	switch m := j.Header.Options["cassette-mode"]; m {
+	case "record", "auto", "off": // a variable may have said so; replay is the default
+		mode = " -evaltest.cassette=" + m
+	}
+	return fmt.Sprintf("go test %s -run %s%s -evaltest.resume=%s", quoted(pkg), quoted(strings.Join(names, "/")), mode, quoted(j.Path))
 }
 
 // quoted is s as one word for a shell.

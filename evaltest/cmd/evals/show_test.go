@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,28 +81,35 @@ func TestShow(t *testing.T) {
 		records      []result.Record
 		args         string
 		want, not    []string
+		test         string // TestCapitals/de if empty
 	}{
 		{"complete", "the summary, and nothing to resume", &result.End{Complete: true}, "", []result.Record{right, wrong, other}, "",
-			[]string{"TestCapitals/de", "2/3 correct, 1 incorrect", ".jsonl.gz"}, []string{"warning", again, "Milan"}},
+			[]string{"TestCapitals/de", "2/3 correct, 1 incorrect", ".jsonl.gz"}, []string{"warning", again, "Milan"}, ""},
 		{"resumed", "what a replaced answer spent was spent", &result.End{Complete: true}, "", []result.Record{failed, right, wrong, other}, "",
-			[]string{"2/3 correct", "70 in, 0 out in 2 calls", "1 earlier answer, since replaced"}, []string{"errored,"}},
+			[]string{"2/3 correct", "70 in, 0 out in 2 calls", "1 earlier answer, since replaced"}, []string{"errored,"}, ""},
 		{"failures", "what was not correct, escaped", &result.End{Complete: true}, "", []result.Record{right, wrong, other}, "-failures -1",
-			[]string{"2/3 correct", `Milan\x1b[2J\x16--- FAIL: x\u202e`}, []string{"Paris"}},
+			[]string{"2/3 correct", `Milan\x1b[2J\x16--- FAIL: x\u202e`}, []string{"Paris"}, ""},
 		{"some failures", "the rest is counted", &result.End{Complete: true}, "", []result.Record{wrong, record("de", "Bonn", "Berlin", result.Incorrect, grade.Incorrect)}, "-failures 1",
-			[]string{"0/3 correct", "Milan"}, []string{"Bonn"}},
+			[]string{"0/3 correct", "Milan"}, []string{"Bonn"}, ""},
 		{"interrupted", "the reason, and how to go on", &result.End{Reason: "interrupt"}, "", []result.Record{right}, "",
-			[]string{"1/3 correct, 2 not run", "ended early: interrupt", again}, nil},
-		{"hostile reason", "escaped too", &result.End{Reason: "a\x1bb"}, "", []result.Record{right}, "", []string{`a\x1bb`}, nil},
+			[]string{"1/3 correct, 2 not run", "ended early: interrupt", again}, nil, ""},
+		{"hostile reason", "escaped too", &result.End{Reason: "a\x1bb"}, "", []result.Record{right}, "", []string{`a\x1bb`}, nil, ""},
 		{"narrowed", "no reason: nothing to resume", &result.End{}, "", []result.Record{right}, "",
-			[]string{"1/3 correct", "did not ask for all"}, []string{again}},
+			[]string{"1/3 correct", "did not ask for all"}, []string{again}, ""},
 		{"killed", "a warning for the torn line, and how to go on", nil, `{"item":{"id":"it"`, []result.Record{right}, "",
-			[]string{"1/3 correct", "did not come to an end", "no whole record", again}, nil},
+			[]string{"1/3 correct", "did not come to an end", "no whole record", again}, nil, ""},
+		{"benchmark interrupted", "it measures whole passes: nothing goes on with one", &result.End{Reason: "interrupt"}, "", []result.Record{right}, "",
+			[]string{"1/3 correct", "ended early: interrupt", "a benchmark is not resumed: run it anew"}, []string{"go test", "resume  "}, "BenchmarkThroughput/provider=fake"},
+		{"benchmark killed", "the same", nil, "", []result.Record{right}, "",
+			[]string{"did not come to an end", "a benchmark is not resumed: run it anew"}, []string{"go test", "resume  "}, "BenchmarkThroughput"},
+		{"benchmark complete", "nothing to say", &result.End{Complete: true}, "", []result.Record{right, wrong, other}, "",
+			[]string{"2/3 correct"}, []string{"anew"}, "BenchmarkThroughput"},
 	}
 	for _, tt := range tests {
 		require.NotEmpty(t, tt.reason)
 		t.Run(tt.name, func(t *testing.T) {
 			root := t.TempDir()
-			path := journal(t, root, "TestCapitals/de", tt.end, tt.tail, tt.records...)
+			path := journal(t, root, cmp.Or(tt.test, "TestCapitals/de"), tt.end, tt.tail, tt.records...)
 			args := strings.Fields(tt.args)
 			r := evals("", noEnv, append([]string{"show", path}, args...)...)
 			require.Equal(t, 0, r.code, r.stderr)
@@ -136,10 +144,15 @@ func TestResumeCommand(t *testing.T) {
 		{"shell", "no word of its own", "m", "TestX", "/tmp/a b;'c", `go test m -run '^TestX$' -evaltest.resume='/tmp/a b;'\''c'`},
 		{"unknown", "the journal does not say", "", "TestX", "j", ""},
 		{"hostile", "nothing to paste", "m\x1b", "TestX", "j", ""},
+		{"benchmark", "go test -run runs none", "m", "BenchmarkX/a", "j", ""},
 		{"newline", "nothing to paste", "m", "TestX\nrm -rf", "j", ""},
 	}
 	for _, tt := range tests {
 		j := &result.Journal{Path: tt.path, Header: result.Header{Package: tt.pkg, Test: tt.test}}
 		assert.Equal(t, tt.want, resume(j), "%s: %s", tt.name, tt.reason)
+	}
+	for mode, want := range map[string]string{"record": " -evaltest.cassette=record", "auto": " -evaltest.cassette=auto", "off": " -evaltest.cassette=off", "replay": "", "$(x)": ""} {
+		j := &result.Journal{Path: "j", Header: result.Header{Package: "m", Test: "TestX", Options: map[string]string{"cassette-mode": mode}}}
+		assert.Equal(t, "go test m -run '^TestX$'"+want+" -evaltest.resume=j", resume(j), "the rest is recorded too")
 	}
 }

@@ -27,7 +27,7 @@ func tutorial(t *testing.T) map[string][]string {
 // happens with what it shows.
 func TestREADME(t *testing.T) {
 	blocks := tutorial(t)
-	require.Len(t, blocks["go"], 10, "application, eval, gate, imports, model, benchmark, limits, busy, judge, baseline")
+	require.Len(t, blocks["go"], 11, "application, eval, gate, imports, model, benchmark, limits, busy, judge, baseline, load")
 	app, eval, gated, imports, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4], blocks["go"][5]
 	m := newModule(t, map[string]string{"support.go": app, "support_test.go": eval, "testdata/tickets.jsonl": blocks["json"][0]})
 	mod, err := os.ReadFile(m.root + "/go.mod")
@@ -74,6 +74,11 @@ func TestREADME(t *testing.T) {
 	assert.Contains(t, m.test("-v", "-run", "TestRoute", "."), "gate      not enough data for Baseline", "and the next one compared")
 	m.write("support.go", strings.Replace(app, `"Billing", nil`, `"Sales", nil`, 1))
 	assert.Contains(t, m.test("-v", "-run", "TestRoute", ".", "-evaltest.max-drop=0.2"), "gate      FAILED MaxDrop: the accuracy of 4 items in both runs fell by 25.0", "as a change that breaks one")
+
+	m.write("server_bench_test.go", strings.Replace(blocks["go"][10], "http://localhost:8000", "http://127.0.0.1:1", 1))
+	out = m.test("-run", "^$", "-bench", "Server", "-benchtime", "10x", ".")
+	assert.Contains(t, out, "--- FAIL: BenchmarkServer", "the load of a server that is not there")
+	assert.Contains(t, out, "no request was answered", "which it says")
 }
 
 // TestCopied copies what the README says may be copied: the benchmarks with the

@@ -86,6 +86,10 @@ func (a *answer) read(p []byte, at time.Duration) bool {
 // Content-Type is missing often, and says text/event-stream of whole errors. Until
 // then what came is kept as if it were whole.
 func (a *answer) sniff(p []byte) {
+	if len(a.body) == 0 && 'a' <= p[0] && p[0] <= 'z' { // nearly always: the name of a field
+		a.shape = events
+		return
+	}
 	text := bytes.TrimLeft(append(a.body, p...), " \t\r\n\uFEFF")
 	switch {
 	case len(a.body)+len(p)-len(text) > a.c.cfg.MaxEvent:

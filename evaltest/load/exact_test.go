@@ -20,15 +20,14 @@ import (
 // longestExact is the length up to which prompts must be exact, in tokens.
 const longestExact = 30_000
 
-// exactLengths are 1 to 300, where a salt, a prefix and odd ends meet, and 40 from
-// there to longest, each so many times the one before.
-func exactLengths(longest int) (list []int) {
-	const all, spread = 300, 40
+// lengthsTo are 1 to all, and so many from there to longest, each as many times
+// the one before.
+func lengthsTo(all, spread, longest int) (list []int) {
 	for n := 1; n <= min(all, longest); n++ {
 		list = append(list, n)
 	}
 	for i := 1; i <= spread && longest > all; i++ {
-		list = append(list, int(math.Round(all*math.Pow(float64(longest)/all, float64(i)/spread))))
+		list = append(list, int(math.Round(float64(all)*math.Pow(float64(longest)/float64(all), float64(i)/float64(spread)))))
 	}
 	return list
 }
@@ -90,7 +89,7 @@ func TestExactPrompts(t *testing.T) {
 	if testing.Short() || raceDetector {
 		longest = 2000
 	}
-	lengths := exactLengths(longest)
+	lengths := lengthsTo(300, 40, longest) // where a salt, a prefix and odd ends meet, and a spread
 	for i, tok := range tokenizers(t) {
 		makers := map[string]token.Maker{"random": token.Random(tok)}
 		if i < 2 { // the small one has not all of the words

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/evaltest/load"
-	"github.com/goevals/evals/evaltest/load/client"
 	"github.com/goevals/evals/evaltest/load/fake"
 )
 
@@ -48,14 +47,15 @@ func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // inMemory runs a load against a server in memory, in a bubble: in virtual time,
-// so that every time is exact whatever the machine does besides.
+// so that every time is exact whatever the machine does besides. Host and Dial of the
+// load's client are set.
 func inMemory(t *testing.T, s *fake.Server, l load.Load) *load.Report {
 	t.Helper()
 	p := newPipe()
 	stop, err := s.Serve(p)
 	require.NoError(t, err)
 	defer stop()
-	l.Client = client.Config{Host: "http://h", Model: "m", Dial: p.dial}
+	l.Client.Host, l.Client.Model, l.Client.Dial = "http://h", "m", p.dial
 	l.Seed = 1
 	rep, err := load.Run(t.Context(), l)
 	require.NoError(t, err)

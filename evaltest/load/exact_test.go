@@ -85,11 +85,10 @@ func tokenizers(t *testing.T) (list []token.Tokenizer) {
 // from 1 to 30,000 as it was asked, without and with a salt.
 func TestExactPrompts(t *testing.T) {
 	t.Parallel()
-	longest := longestExact
+	lengths := lengthsTo(300, 40, longestExact) // where a salt, a prefix and odd ends meet, and a spread
 	if testing.Short() || raceDetector {
-		longest = 2000
+		lengths = lengthsTo(60, 10, 1000)
 	}
-	lengths := lengthsTo(300, 40, longest) // where a salt, a prefix and odd ends meet, and a spread
 	for i, tok := range tokenizers(t) {
 		makers := map[string]token.Maker{"random": token.Random(tok)}
 		if i < 2 { // the small one has not all of the words
@@ -111,7 +110,10 @@ func TestExactPrompts(t *testing.T) {
 // those of the API without roles.
 func TestExactPrefixes(t *testing.T) {
 	t.Parallel()
-	const n = 120
+	n := 120
+	if testing.Short() || raceDetector {
+		n = 20
+	}
 	for i, tok := range tokenizers(t) {
 		makers := map[string]token.Maker{"random": token.Random(tok)}
 		if i < 2 {

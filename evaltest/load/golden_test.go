@@ -18,7 +18,7 @@ import (
 // shown says which tests show what this package promises: for each golden vector
 // and trap of BatchBench, each case from other tools' issues, and each proof that
 // was asked of the load generator. A test is named by its folder below this one
-// ("load" is this one), its name and, behind a slash, a text that stands in it.
+// ("load" is this one, "evals" the program), its name and, behind a slash, a text that stands in it.
 var shown = []struct {
 	id, what string
 	tests    string // separated by spaces
@@ -26,7 +26,7 @@ var shown = []struct {
 	{"G1", "indices of percentiles, by BatchBench's rule", "metric.TestG1BatchbenchPercentiles"},
 	{"G2", "estimate of cached tokens", "metric.TestG2CachedEstimate agent.TestEstimateCached"},
 	{"G3", "what the environment adds", "agent.TestCompile/G3 agent.TestReadRefuses/G3:"},
-	{"G4", "the example manifest", "agent.TestCompile/G4"},
+	{"G4", "the example manifest", "agent.TestCompile/G4 evals.TestAgentGoldenManifests"},
 	{"G5", "overheads of a replay", "agent.TestCompile/G5"},
 	{"G6", "a request's own overhead", "agent.TestCompile/G6"},
 	{"G7", "content and answers with an overhead", "agent.TestCompile/G7"},
@@ -49,11 +49,11 @@ var shown = []struct {
 	{"trap 3", "prompts that are not exact", "load.TestExactPrompts load.TestExactPrefixes"},
 	{"trap 4", "overlap of the shortest prompt", "workload.TestOverlapRules"},
 	{"trap 5", "a long run ends with the list", "load.TestTrapLongRun"},
-	{"trap 6", "all or nothing", "load.TestUnbuilt agent.TestTextFailsItsOwnTrajectory load.TestReplayInterrupted load.TestReplayKilled load.TestInterrupt"},
+	{"trap 6", "all or nothing", "load.TestUnbuilt agent.TestTextFailsItsOwnTrajectory load.TestReplayInterrupted load.TestReplayKilled load.TestInterrupt evals.TestLoadInterrupt evals.TestAgentInterrupt"},
 	{"trap 7", "retries that cannot help", "client.TestRetry/trap"},
 	{"trap 8", "waits for a retry in the latency", "load.TestTrapRetry metric.TestMeasure/retry"},
-	{"trap 9", "success if all failed", "load.TestBenchmarkFails metric.TestB08NothingAnswered"},
-	{"trap 10", "a row that cannot be repeated", "metric.TestCSV/seed"},
+	{"trap 9", "success if all failed", "load.TestBenchmarkFails metric.TestB08NothingAnswered evals.TestLoadExit evals.TestAgentExit"},
+	{"trap 10", "a row that cannot be repeated", "metric.TestCSV/seed evals.TestAllSettings evals.TestAgentSettings"},
 	{"trap 11", "causes that are lost", "load.TestTrapCause"},
 	{"trap 12", "tags that cannot be repeated", "agent.TestTags"},
 	{"trap 13", "seeds that change with a release", "workload.TestGolden workload.TestRandIsStable token.TestTextIsPinned agent.TestGoldenBodies"},
@@ -63,11 +63,11 @@ var shown = []struct {
 	{"trap 17", "cached tokens that nobody compares", "metric.TestLengthsAndCache fake.TestCacheOfWorkload"},
 	{"trap 18", "three coarse percentiles", "metric.TestType7 metric.TestFew"},
 	{"trap 19", "one row a run", "load.TestBenchmarkReadByBenchstat metric.TestBenchstatReads"},
-	{"trap 20", "two defaults of a timeout", "load.TestTrapTimeout client.TestTimeouts"},
+	{"trap 20", "two defaults of a timeout", "load.TestTrapTimeout client.TestTimeouts evals.TestFlagsToLoad/request-timeout-secs"},
 	{"trap 21", "lengths that pile up at the maximum", "workload.TestStatistics"},
 	{"trap 22", "failures counted as requests", "load.TestB03 metric.TestB03ErrorsAndUnfinished"},
 	{"trap 23", "the drain in the rates", "metric.TestSteadyWindowClosed metric.TestSteadyWindowOpen"},
-	{"trap 24", "options that are ignored", "workload.TestSettingsErrors/orphan"},
+	{"trap 24", "options that are ignored", "workload.TestSettingsErrors/orphan evals.TestLoadFlagErrors"},
 	{"trap 25", "an example that breaks its own rule", "agent.TestBlockSums/1530"},
 
 	{"B01", "coordinated omission", "load.TestB01 metric.TestB01CoordinatedOmission"},
@@ -88,6 +88,7 @@ var shown = []struct {
 	{"paced streams", "against a bare client", "load.BenchmarkStreams"},
 	{"open rate", "within 0.5 % of 1,000 a second", "load.BenchmarkOpenRate"},
 	{"memory", "flat over a long run", "load.BenchmarkMemory"},
+	{"flags", "BatchBench's, with their meaning", "evals.TestFlagsToLoad evals.TestAgentFlagNames evals.TestAgentFlags"},
 	{"benchstat", "reads what benchmarks print", "load.TestBenchmark load.TestBenchmarkReadByBenchstat"},
 }
 
@@ -127,8 +128,11 @@ func testsOf(t *testing.T, room string) map[string]string {
 		return rooms[room]
 	}
 	dir := room
-	if room == "load" {
+	switch room {
+	case "load":
 		dir = "."
+	case "evals":
+		dir = "../cmd/evals"
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	require.NoError(t, err)

@@ -139,6 +139,7 @@ func TestExactPrefixes(t *testing.T) {
 				}},
 				{"system", "the beginning is a message of its own", client.Chat, func(o *workload.Options) { o.Groups = workload.Groups{Count: 3, Tokens: 37, System: true} }},
 				{"completions", "a prompt without roles", client.Completions, func(o *workload.Options) { o.Overlap = workload.Overlap{Share: 0.25, Step: 16} }},
+				{"half, long salt", "the salt is whole steps of what is common", client.Chat, func(o *workload.Options) { o.Overlap, o.Salt.Tokens = workload.Overlap{Share: 0.5, Step: 16}, 40 }},
 				{"long salt", "as long as many prompts", client.Chat, func(o *workload.Options) { o.Salt.Tokens = 150 }},
 			} {
 				t.Run(tok.Name()+"/"+name+"/"+row.name, func(t *testing.T) {

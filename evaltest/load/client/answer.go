@@ -134,8 +134,10 @@ func (a *answer) event(data []byte, named bool) bool {
 func (a *answer) take(data []byte, named, inStream bool) bool {
 	ch := &a.chunk
 	if inStream && !named && a.mould.fill(ch, data) {
-		a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Bytes: ch.text})
-		a.w.progress(a.at)
+		if ch.text > 0 { // the mould was of a text, and this one may be empty
+			a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Bytes: ch.text})
+			a.w.progress(a.at)
+		}
 		return true
 	}
 	if ok := ch.scan(a.c.cfg.API, data); !ok && !named {

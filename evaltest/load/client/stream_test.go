@@ -53,6 +53,8 @@ var vectors = []vector{
 		body: delta(`"role":"assistant"`) + delta(`"content":"a"`) + stop + ended, frags: []record.Fragment{text(1)}, finish: "stop"},
 	{name: "null and empty", reason: "neither are a null and an empty text",
 		body: delta(`"role":"assistant","content":null`) + delta(`"content":"","reasoning_content":"","tool_calls":[],"refusal":null`) + stop + ended, finish: "stop"},
+	{name: "empty after a text", reason: "an event like the one before, but for the text, of which there is none",
+		body: delta(`"content":"a"`) + delta(`"content":""`) + delta(`"content":"bc"`) + stop + ended, frags: []record.Fragment{text(1), text(2)}, finish: "stop"},
 	{name: "CRLF", reason: "legal line end",
 		body:  strings.ReplaceAll(delta(`"content":"a"`)+delta(`"content":"b"`)+stop+tail+ended, "\n", "\r\n"),
 		frags: []record.Fragment{text(1), text(1)}, finish: "stop", usage: used(12, 2)},

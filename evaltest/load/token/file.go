@@ -135,6 +135,7 @@ type model struct {
 	Prefix       string         `json:"continuing_subword_prefix"`
 	Suffix       string         `json:"end_of_word_suffix"`
 	ByteFallback bool           `json:"byte_fallback"`
+	Unknown      *string        `json:"unk_token"`
 	IgnoreMerges bool           `json:"ignore_merges"`
 }
 
@@ -197,6 +198,9 @@ func (t *bpe) setModel(value jsontext.Value) (map[string]int, error) {
 	if err := t.setVocab(m.Vocab, m.IgnoreMerges); err != nil {
 		return nil, err
 	}
+	if t.vocab.holes && m.Unknown != nil {
+		return nil, fmt.Errorf("%w: unk_token %s stands for bytes that the vocabulary lacks", ErrUnsupported, quote(*m.Unknown))
+	}
 	return m.Vocab, t.setMerges(m.Vocab, m.Merges)
 }
 
@@ -236,12 +240,23 @@ func (t *bpe) setVocab(vocab map[string]int, whole bool) error {
 		}
 	}
 	for b, id := range v.bytes {
-		// C0, C1 and F5 to FF occur in no UTF-8.
-		if id < 0 && b != 0xc0 && b != 0xc1 && b < 0xf5 {
+		switch {
+		case id >= 0:
+		case needed(byte(b)):
 			return fmt.Errorf("%w: no token is the byte 0x%02x, so the vocabulary is not byte-level", ErrUnsupported, b)
+		default: // C0, C1 and F5 to FF occur in no UTF-8
+			v.holes = v.holes || b != 0xc0 && b != 0xc1 && b < 0xf5
 		}
 	}
 	return nil
+}
+
+// needed reports whether each byte-level vocabulary has this byte: what text of
+// any language is made of. Vocabularies that were trained without an initial
+// alphabet, as SmolLM2's, lack what did not occur: control characters, and first
+// bytes of far planes.
+func needed(b byte) bool {
+	return b == '\t' || b == '\n' || b == '\r' || b >= ' ' && b < 0x7f || b >= 0x80 && b < 0xc0
 }
 
 func (t *bpe) setMerges(vocab map[string]int, merges []mergePair) error {

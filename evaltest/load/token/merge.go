@@ -14,6 +14,10 @@ type merge struct{ rank, id int32 }
 // it is made, except for its cache.
 type vocabulary struct {
 	bytes [256]int32 // the token of each byte; -1 if there is none
+	// holes says that there are bytes without a token which may occur in text.
+	// They are dropped before anything is merged, as Hugging Face's library
+	// does where there is no token for the unknown.
+	holes bool
 	// whole maps the bytes of a token to its id where a piece that is a token
 	// is not merged but taken whole, and is nil elsewhere.
 	whole map[string]int32
@@ -61,7 +65,7 @@ func (k *sink) add(ids ...int32) {
 // the vocabulary: it is small enough for the processor's.
 func (v *vocabulary) piece(k *sink, p string) {
 	switch {
-	case len(p) == 1:
+	case len(p) == 1 && !v.holes:
 		k.add(v.bytes[p[0]])
 		return
 	case len(p) > cacheWord:
@@ -102,7 +106,29 @@ func (v *vocabulary) encode(k *sink, p string) {
 			return
 		}
 	}
+	if v.holes {
+		p = v.drop(p)
+	}
 	v.merge(k, p)
+}
+
+// drop returns p without the bytes that have no token.
+func (v *vocabulary) drop(p string) string {
+	missing := func(b byte) bool { return v.bytes[b] < 0 }
+	i := 0
+	for i < len(p) && !missing(p[i]) {
+		i++
+	}
+	if i == len(p) {
+		return p
+	}
+	kept := append(make([]byte, 0, len(p)), p[:i]...)
+	for ; i < len(p); i++ {
+		if !missing(p[i]) {
+			kept = append(kept, p[i])
+		}
+	}
+	return string(kept)
 }
 
 // A part is a token of a piece while it is merged: a node of a doubly linked

@@ -32,10 +32,14 @@ var percentileUnits = []struct {
 	name string
 }{{0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}}
 
+// clockGrain stands for a time of exactly 0, in ns: benchstat makes seconds of
+// nanoseconds, but leaves a 0 as it is, in a table of its own.
+const clockGrain = 1
+
 // Metrics returns the result as numbers of a benchmark, in a fixed order. What
 // is absent is left out, and so is a percentile of fewer than 1/(1-p) values:
-// benchstat has no mark for it. The error wraps [ErrNothing] and says why
-// nothing was answered.
+// benchstat has no mark for it. A time of 0, which is below what the clock tells
+// apart, is 1 ns. The error wraps [ErrNothing] and says why nothing was answered.
 func (r *Result) Metrics() ([]Metric, error) {
 	if r.Counts.OK == 0 {
 		return nil, r.nothing()
@@ -43,6 +47,9 @@ func (r *Result) Metrics() ([]Metric, error) {
 	var list []Metric
 	r.each(func(unit string, f Figure, better string) {
 		if v, ok := f.Get(); ok && !math.IsInf(v, 0) {
+			if v == 0 && strings.HasSuffix(unit, "-ns") {
+				v = clockGrain
+			}
 			list = append(list, Metric{unit, v, better})
 		}
 	})

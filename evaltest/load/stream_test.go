@@ -14,6 +14,7 @@ import (
 
 	"github.com/goevals/evals/evaltest/load"
 	"github.com/goevals/evals/evaltest/load/client"
+	"github.com/goevals/evals/evaltest/load/fake"
 	"github.com/goevals/evals/evaltest/load/metric"
 	"github.com/goevals/evals/evaltest/load/record"
 )
@@ -172,7 +173,7 @@ func streamVectors() []streamVector {
 // asked runs one request against a server that says this, in memory.
 func asked(t *testing.T, v streamVector) (rep *load.Report, rec record.Request) {
 	t.Helper()
-	p := newPipe()
+	p := fake.NewPipe()
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		began, f := time.Now(), http.NewResponseController(w)
@@ -186,7 +187,7 @@ func asked(t *testing.T, v streamVector) (rep *load.Report, rec record.Request) 
 	go func() { _ = s.Serve(p); close(ended) }()
 	defer func() { _ = s.Close(); <-ended }()
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: "http://h", Model: "m", Dial: p.dial}, Source: words(t, 5, 0, nil), Users: 1, Each: 1, Seed: 1,
+		Client: client.Config{Host: "http://h", Model: "m", Dial: p.Dial}, Source: words(t, 5, 0, nil), Users: 1, Each: 1, Seed: 1,
 		Ask:    func(q *client.Prompt) { q.Whole = v.whole },
 		Metric: metric.Config{Limits: easy},
 		Sink:   func(r *record.Request) error { rec = *r; return nil },

@@ -2,8 +2,6 @@ package client_test
 
 import (
 	"bufio"
-	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/evaltest/load/client"
+	"github.com/goevals/evals/evaltest/load/fake"
 )
 
 const okStream = `data: {"model":"m","choices":[{"delta":{"content":"Hello"}}]}` + "\n\n" +
@@ -101,43 +100,10 @@ func canned(tb testing.TB, answer string) string {
 	})
 }
 
-// a pipe is a listener in memory, for bubbles.
-type pipe struct {
-	conns chan net.Conn
-	stop  chan struct{}
-	once  sync.Once
-}
-
-func newPipe() *pipe { return &pipe{conns: make(chan net.Conn), stop: make(chan struct{})} }
-
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.stop:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error   { p.once.Do(func() { close(p.stop) }); return nil }
-func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.stop:
-		return nil, errors.New("refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // inMemory serves h in memory and returns a client of it. For bubbles: it ends
 // with the call of stop.
 func inMemory(t *testing.T, cfg client.Config, h http.HandlerFunc) (c *client.Client, stop func()) {
-	p := newPipe()
+	p := fake.NewPipe()
 	s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // without this the server does not see that the client gives up
 		h(w, r)
@@ -147,7 +113,7 @@ func inMemory(t *testing.T, cfg client.Config, h http.HandlerFunc) (c *client.Cl
 		_ = s.Serve(p)
 		close(done)
 	}()
-	cfg.Host, cfg.Dial = "http://h", p.dial
+	cfg.Host, cfg.Dial = "http://h", p.Dial
 	if cfg.Concurrency == 0 {
 		cfg.Concurrency = 4
 	}

@@ -237,7 +237,7 @@ func TestFields(t *testing.T) {
 
 // badListener fails to accept, then works.
 type badListener struct {
-	*pipe
+	*fake.Pipe
 	fails int
 }
 
@@ -246,17 +246,17 @@ func (l *badListener) Accept() (net.Conn, error) {
 		l.fails--
 		return nil, errors.New("too many open files")
 	}
-	return l.pipe.Accept()
+	return l.Pipe.Accept()
 }
 
 // TestAccept: a connection that could not be accepted is not the last.
 func TestAccept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s fake.Server
-		p := newPipe()
+		p := fake.NewPipe()
 		stop, err := s.Serve(&badListener{p, 3})
 		require.NoError(t, err)
-		c, err := p.dial(t.Context(), "", "")
+		c, err := p.Dial(t.Context(), "", "")
 		require.NoError(t, err)
 		answer, err := (&rawConn{c, make([]byte, 1<<10)}).do(rawRequest("/v1/chat/completions", okBody))
 		require.NoError(t, err)

@@ -2,7 +2,6 @@ package fake_test
 
 import (
 	"context"
-	"errors"
 	"net"
 	"net/http"
 	"slices"
@@ -16,39 +15,6 @@ import (
 	"github.com/goevals/evals/evaltest/load/fake"
 	"github.com/goevals/evals/evaltest/load/record"
 )
-
-// A pipe is a listener in memory, for bubbles.
-type pipe struct {
-	conns chan net.Conn
-	stop  chan struct{}
-	once  sync.Once
-}
-
-func newPipe() *pipe { return &pipe{conns: make(chan net.Conn), stop: make(chan struct{})} }
-
-func (p *pipe) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.stop:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipe) Close() error   { p.once.Do(func() { close(p.stop) }); return nil }
-func (p *pipe) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
-
-func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case p.conns <- there:
-		return here, nil
-	case <-p.stop:
-		return nil, errors.New("refused")
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // A bench is a server in memory, a client of it and what it saw.
 type bench struct {
@@ -66,8 +32,8 @@ type bench struct {
 // serve starts s in memory. In a bubble stop has to be called before its end.
 func serve(t *testing.T, s *fake.Server) *bench {
 	t.Helper()
-	p := newPipe()
-	b := &bench{t: t, server: s, dial: p.dial, start: time.Now()}
+	p := fake.NewPipe()
+	b := &bench{t: t, server: s, dial: p.Dial, start: time.Now()}
 	s.Saw = func(seen *fake.Seen) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -75,7 +41,7 @@ func serve(t *testing.T, s *fake.Server) *bench {
 	}
 	stop, err := s.Serve(p)
 	require.NoError(t, err)
-	b.client, err = client.New(client.Config{Host: "http://h", Model: "m", Concurrency: 8, Dial: p.dial, IdleTimeout: time.Hour})
+	b.client, err = client.New(client.Config{Host: "http://h", Model: "m", Concurrency: 8, Dial: p.Dial, IdleTimeout: time.Hour})
 	require.NoError(t, err)
 	b.stop = func() {
 		b.client.Close()

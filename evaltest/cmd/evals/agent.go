@@ -16,7 +16,6 @@ import (
 	"github.com/goevals/evals/evaltest/load/client"
 	"github.com/goevals/evals/evaltest/load/metric"
 	"github.com/goevals/evals/evaltest/load/trace"
-	"github.com/goevals/evals/evaltest/load/workload"
 )
 
 // agentLimits say when a run is not valid; the zero value is the defaults. Tests
@@ -44,7 +43,8 @@ type agentFlags struct {
 	traceLimit            int
 	writePlans            string
 	tokenizer             string
-	seed                  uint64
+	seed                  uint64 // that is used
+	seedGiven             optional[uint64]
 	replies               string
 	stream, declareTool   bool
 	ignoreEOS             bool
@@ -110,7 +110,7 @@ func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.IntVar(&f.active, "max-active-agents", 0, "`N` agents are active at most; the next one takes the slot of one that has ended (default: all)")
 	fs.StringVar(&f.tokenizer, "tokenizer-model", "", "make and count texts with the tokenizer `NAME`: a tokenizer.json or its folder, an encoding such as o200k_base, or the id of a repository of the hub (default: words that are one token in all common tokenizers)")
-	fs.Uint64Var(&f.seed, "seed", 0, "the root `N` of all that is drawn; 0 draws one, and the summary says which")
+	fs.Var(&f.seedGiven, "seed", "the `SEED` of all lengths, texts and tags (default: drawn, and printed)")
 	fs.StringVar(&f.replies, "replies", "live", "what stands in prompts for earlier answers: `WHAT` is live, the server's own, or recorded, texts of the planned length")
 	fs.BoolVar(&f.stream, "stream", false, "ask for streamed answers unless the manifest says otherwise: without it there is no time to the first token")
 	fs.BoolVar(&f.declareTool, "declare-tool", false, "declare the tool that the synthetic calls are to: strict servers want that")
@@ -314,8 +314,6 @@ func (f *agentFlags) check() error {
 	if _, err := trace.ParseKind(f.traceKind); err != nil {
 		return usagef("agent: -trace-kind is %q: want auto, %s", f.traceKind, kindList())
 	}
-	if f.seed == 0 {
-		f.seed = workload.NewSeed()
-	}
+	f.seed = rooted(f.seedGiven)
 	return nil
 }

@@ -50,8 +50,8 @@ What differs from batchbench-agent:
   - The exit code is 1 if no request was answered, if the client was the
     bottleneck, or if a threshold was missed; theirs is 0.
   - User tags follow from the seed, so that a run is routed alike when it is
-    repeated. -seed 0 draws a seed, and the seed is always in the summary, the
-    CSV and the JSON. The same seed gives other texts than batchbench-agent's.
+    repeated. The seed is always in the summary, the CSV and the JSON. The same
+    seed gives other texts than batchbench-agent's.
   - A synthetic tool is declared with -declare-tool only, as theirs is never.
   - An answer's reasoning stays in the next prompt, also under its newer name.
   - Cached tokens that the server reports stand beside the estimate.

@@ -61,15 +61,15 @@ func (f *family) columns(s map[string]string, used bool) {
 	}
 	switch {
 	case !used:
-	case f.sigma.value != nil:
-		real("mu", f.mu.value)
-		real("median"+unit, f.median.value)
-		real("sigma", f.sigma.value)
-		if f.max.value != nil {
-			s[head+"max"+unit] = strconv.Itoa(*f.max.value)
+	case f.sigma.p != nil:
+		real("mu", f.mu.p)
+		real("median"+unit, f.median.p)
+		real("sigma", f.sigma.p)
+		if f.max.p != nil {
+			s[head+"max"+unit] = strconv.Itoa(*f.max.p)
 		}
-	case f.fixed.value != nil:
-		s[fixed] = strconv.Itoa(*f.fixed.value)
+	case f.fixed.p != nil:
+		s[fixed] = strconv.Itoa(*f.fixed.p)
 	default:
 		s[fixed] = strconv.Itoa(f.standard)
 	}

@@ -4,49 +4,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"strconv"
 
 	"github.com/goevals/evals/evaltest/load/agent"
 	"github.com/goevals/evals/evaltest/load/workload"
 )
-
-// wholeFlag is a whole number that may be left out.
-type wholeFlag struct{ value *int }
-
-func (f *wholeFlag) String() string {
-	if f == nil || f.value == nil {
-		return ""
-	}
-	return strconv.Itoa(*f.value)
-}
-
-func (f *wholeFlag) Set(s string) error {
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		return errors.New("want a whole number")
-	}
-	f.value = &n
-	return nil
-}
-
-// realFlag is a number that may be left out.
-type realFlag struct{ value *float64 }
-
-func (f *realFlag) String() string {
-	if f == nil || f.value == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*f.value, 'g', -1, 64)
-}
-
-func (f *realFlag) Set(s string) error {
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil {
-		return errors.New("want a number")
-	}
-	f.value = &x
-	return nil
-}
 
 // A family is one length of an agent's shape: fixed or log-normal.
 type family struct {
@@ -54,11 +15,11 @@ type family struct {
 	standard  int    // the length if none is given; 0 for none
 	names     workload.Names
 	aliases   workload.Names // fields without one are empty
-	fixed     wholeFlag
-	mu        realFlag
-	median    realFlag
-	sigma     realFlag
-	max       wholeFlag
+	fixed     optional[int]
+	mu        optional[float64]
+	median    optional[float64]
+	sigma     optional[float64]
+	max       optional[int]
 	zeroIsOff bool
 	what      string
 }
@@ -113,7 +74,7 @@ func (f *family) declare(fs *flag.FlagSet) {
 // dist is the length that was asked for, or the standard one.
 func (f *family) dist() (workload.Dist, error) {
 	d, err := workload.Settings{
-		Names: f.names, Fixed: f.fixed.value, Mu: f.mu.value, Median: f.median.value, Sigma: f.sigma.value, Max: f.max.value, ZeroIsNone: f.zeroIsOff,
+		Names: f.names, Fixed: f.fixed.p, Mu: f.mu.p, Median: f.median.p, Sigma: f.sigma.p, Max: f.max.p, ZeroIsNone: f.zeroIsOff,
 	}.Dist()
 	var bad *workload.OptionError
 	switch {

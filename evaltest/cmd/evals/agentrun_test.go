@@ -347,10 +347,10 @@ func TestAgentExit(t *testing.T) {
 	t.Run("invalid", func(t *testing.T) {
 		w := serveFake(t, &fake.Server{})
 		w.agents(t) // for the connections of the first run
-		limitAgents(t, metric.Limits{LagP99: -1, LagMax: -1, CPU: 1e-12, GCPause: -1, Achieved: -1, Cached: -1})
+		limitAgents(t, metric.Limits{LagP99: -1, LagMax: 1, CPU: -1, GCPause: -1, Achieved: -1, Cached: -1})
 		r := evals("", noEnv, "agent", "-host", w.url, "-quiet")
 		assert.Equal(t, 1, r.code)
-		assert.Contains(t, r.stderr, "the run is not valid: client CPU share")
+		assert.Contains(t, r.stderr, "the run is not valid: lag max")
 		assert.Contains(t, r.stdout, "completed=1", "the summary is there all the same")
 	})
 	t.Run("in flight", func(t *testing.T) {

@@ -130,9 +130,34 @@ func (o *outputFlags) sink() func(*loadrecord.Request) error {
 // interruptible returns a context that ends with the first interrupt. A second
 // one ends the program: the first only asked it to.
 func interruptible() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	return ctx, stop
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	ctx, cancel := context.WithCancel(context.Background())
+	// signal.NotifyContext would swallow a second one that comes before its stop.
+	came := make(chan os.Signal, len(signals))
+	signal.Notify(came, signals...)
+	go func() {
+		select {
+		case <-came:
+		case <-ctx.Done():
+			signal.Reset(signals...)
+			return
+		}
+		cancel()
+		signal.Reset(signals...)
+		select {
+		case s := <-came:
+			raise(s)
+		default: // from here on the system sees to it
+		}
+	}()
+	return ctx, cancel
+}
+
+// raise ends this program by a signal that was not let through.
+func raise(s os.Signal) {
+	if p, err := os.FindProcess(os.Getpid()); err != nil || p.Signal(s) != nil {
+		os.Exit(1) // Windows has no signals to send
+	}
 }
 
 // progress shows how far a run is: one line that is written over on a terminal,

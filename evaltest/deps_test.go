@@ -27,7 +27,7 @@ var rank = map[string]int{"dataset": 0, "llm": 0, "grade": 1, "judge": 2, "evalt
 // ending in /… stands for what lies below it.
 var only = map[string][]string{
 	"testing":  {"evaltest", "evaltest/load", "llm/llmtest"},
-	"flag":     {"evaltest", "evaltest/cmd/…"},
+	"flag":     {"evaltest", "evaltest/load", "evaltest/cmd/…"},
 	"net/http": {"llm/…", "dataset/gsm8k", "evaltest/load", "evaltest/load/…", "evaltest/service/…", "evaltest/service", "evaltest/cmd/…"},
 }
 

@@ -247,7 +247,8 @@ func TestBadAgents(t *testing.T) {
 		{"api", func(a *load.Agents) { a.Client.API = client.Gemini }, load.ErrConfig},
 		{"host", func(a *load.Agents) { a.Client.Host = "" }, load.ErrConfig},
 		{"tick", func(a *load.Agents) { a.Tick = -1 }, load.ErrConfig},
-		{"text", func(a *load.Agents) { a.Config.Text = nil }, agent.ErrConfig},
+		{"text", func(a *load.Agents) { a.Config.Text = nil }, load.ErrConfig},
+		{"text, of its room", func(a *load.Agents) { a.Config.Text = nil }, agent.ErrConfig},
 		{"slo", func(a *load.Agents) { a.Metric.SLO.Share = 7 }, load.ErrConfig},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -2,11 +2,13 @@ package load
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/goevals/evals/evaltest/load/arrival"
 	"github.com/goevals/evals/evaltest/load/metric"
@@ -20,16 +22,21 @@ import (
 //	                      when a request was due
 //	lag-p99-ns …          how late the client was
 //	requests/s            answers a second; steady-requests/s in the steady window
-//	output-tok/s          tokens; total-tok/s with the input's
-//	goodput-%             answers within Metric.SLO, of all that were due
+//	output-tok/s          tokens; total-tok/s with the input's, steady-output-tok/s
+//	user-tok/s            tokens a second that one user sees
+//	goodput-%             answers within Metric.SLO, of all that were due;
+//	good-requests/s       the same a second
 //	ok-%                  answers, of all that were due
+//	concurrency           requests in flight on average; arrivals/s sent a second
+//	input-tok/req …       output-tok/req, cached-%: what was really asked
 //
-// Package metric has their formulas. The name of the benchmark should not end in
+// Package metric has their formulas. -cpu changes this client, not the server. The name of the benchmark should not end in
 // digits behind a "-", which benchstat takes for a number of processors.
 //
-// If the load does not end by itself, an iteration is a measured request, and
-// -benchtime says how many there are, or how long: -benchtime=5000x, or 30s. The
-// warm-up of Phases comes before the first. If it does end (Each, a measured
+// If the load does not end by itself, -benchtime says how many measured requests
+// there are (-benchtime=5000x: an iteration is one of them), or how long the
+// measured part is (-benchtime=30s: the only iteration is the run). The warm-up
+// of Phases comes before. If it does end (Each, a measured
 // phase with a limit, a source or schedule that ends), an iteration is the whole
 // run: give -benchtime=1x, and -count for repeats. Make the source inside the
 // benchmark function, so that each repeat has a salt of its own; the server's
@@ -45,10 +52,16 @@ func Benchmark(b *testing.B, l Load) *Report {
 		b.Fatalf("load.Benchmark: %v", err)
 	}
 	if l.endless() {
-		report, err := runGated(b.Context(), &l, b.Loop)
-		return judge(b, report, err)
+		d, err := time.ParseDuration(flag.Lookup("test.benchtime").Value.String())
+		if err != nil { // so many requests: "5000x"
+			report, err := runGated(b.Context(), &l, b.Loop)
+			return judge(b, "Benchmark", report, err)
+		}
+		// b.Loop would guess how many requests fit into the time from how fast the
+		// first were sent, all users at once, and be far off.
+		l.Phases.Measured.For = d
 	}
-	return whole(b, func(ctx context.Context) (*Report, error) { return runGated(ctx, &l, nil) })
+	return whole(b, "Benchmark", func(ctx context.Context) (*Report, error) { return runGated(ctx, &l, nil) })
 }
 
 // BenchmarkAgents runs trajectories as a benchmark. An iteration is the whole
@@ -61,7 +74,7 @@ func Benchmark(b *testing.B, l Load) *Report {
 func BenchmarkAgents(b *testing.B, a Agents) *Report {
 	b.Helper()
 	printUnits()
-	return whole(b, func(ctx context.Context) (*Report, error) { return RunAgents(ctx, a) })
+	return whole(b, "BenchmarkAgents", func(ctx context.Context) (*Report, error) { return RunAgents(ctx, a) })
 }
 
 // printUnits prints benchstat's metadata once a process, before the first result:
@@ -84,31 +97,32 @@ func (l *Load) endless() bool {
 
 // whole runs one iteration, which is a run of its own: the numbers of two would
 // be those of neither.
-func whole(b *testing.B, run func(context.Context) (*Report, error)) *Report {
+func whole(b *testing.B, name string, run func(context.Context) (*Report, error)) *Report {
 	b.Helper()
 	var report *Report
 	var err error
 	for n := 0; b.Loop(); n++ {
 		if n > 0 {
-			b.Fatal("load.Benchmark: one iteration is a whole run, and -benchtime asked for more: give -benchtime=1x, and -count=10 for ten runs")
+			judge(b, name, report, err) // what went wrong goes first
+			b.Fatalf("load.%s: one iteration is a whole run, and -benchtime asked for more: give -benchtime=1x, and -count=10 for ten runs", name)
 		}
 		report, err = run(b.Context())
 	}
-	return judge(b, report, err)
+	return judge(b, name, report, err)
 }
 
 // judge reports the numbers of a run that can be believed.
-func judge(b *testing.B, report *Report, err error) *Report {
+func judge(b *testing.B, name string, report *Report, err error) *Report {
 	b.Helper()
 	if err != nil {
-		b.Fatalf("load.Benchmark: %v", err)
+		b.Fatalf("load.%s: %v", name, err)
 	}
 	if err := report.Problem(); err != nil {
-		b.Fatalf("load.Benchmark: %v", err)
+		b.Fatalf("load.%s: %v", name, err)
 	}
 	list, err := report.Result.Metrics()
 	if err != nil {
-		b.Fatalf("load.Benchmark: %v", err)
+		b.Fatalf("load.%s: %v", name, err)
 	}
 	for _, m := range list {
 		b.ReportMetric(m.Value, m.Unit)

@@ -29,7 +29,7 @@ func (m *bodyMaker) make(req *workload.Request) (body []byte, whole bool, err er
 	}
 	p := client.Prompt{MaxTokens: req.Output.Max, MinTokens: req.Output.Min, Text: req.Prompt}
 	if m.api == client.Gemini || m.lengths == client.OpenAI {
-		p.MinTokens = 0 // there is no such field: Load.check warns
+		p.MinTokens = 0 // there is no such field: the report warns
 	}
 	if len(req.Messages) > 0 {
 		if p.Messages, p.Extra, err = m.messages(req.Messages); err != nil {

@@ -24,14 +24,17 @@ type Calibration struct {
 	// them. Give both or neither. Default: servers in this process, with which
 	// the client then shares its processors, so that the ceiling is lower.
 	Fast, Paced string
-	// Users are how many requests the closed loop has in flight. Default: 64.
+	// Users are how many requests the closed loop has in flight, up to 65,536.
+	// Default: 64.
 	Users int
-	// Streams are read at once, of Gap between tokens. Default: 300 and 20 ms.
+	// Streams are read at once, up to 65,536, of Gap between tokens, up to an
+	// hour. Default: 300 and 20 ms.
 	Streams int
 	Gap     time.Duration
-	// Rate is the arrivals a second of the open loop. Default: 1000.
+	// Rate is the arrivals a second of the open loop, up to [arrival.MaxRate].
+	// Default: 1000.
 	Rate float64
-	// For is how long each of the measurements takes. Default: 5 s.
+	// For is how long each of the measurements takes, up to an hour. Default: 5 s.
 	For time.Duration
 }
 
@@ -67,7 +70,7 @@ type Ceiling struct {
 	Shared bool `json:"server_in_process"`
 }
 
-// Calibrate measures this machine. It takes five times For.
+// Calibrate measures this machine. It takes some five and a half times For.
 func Calibrate(ctx context.Context, c Calibration) (*Ceiling, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
@@ -125,7 +128,7 @@ func (c *Calibration) fill() error {
 		c.Rate = 1000
 	}
 	if !(c.Rate > 0 && c.Rate <= arrival.MaxRate) {
-		return &OptionError{"Rate", c.Rate, "want arrivals a second, above 0"}
+		return &OptionError{"Rate", c.Rate, fmt.Sprintf("want arrivals a second, above 0 and at most %g", arrival.MaxRate)}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/goevals/evals/evaltest/load/arrival"
 	"github.com/goevals/evals/evaltest/load/record"
 	"github.com/goevals/evals/evaltest/load/workload"
 )
@@ -144,4 +145,26 @@ func (r *runner) room() (lanes, ahead int) {
 		return 1, r.Lookahead
 	}
 	return r.Users, max(1, r.Lookahead/r.Users)
+}
+
+// total is how many requests a closed loop will send, if that is known; else -1.
+func (r *runner) total() int {
+	total := -1
+	if r.Each > 0 {
+		total = r.Each * r.Users
+	}
+	counted := r.Phases.Measured.Count
+	for _, p := range []arrival.Limit{r.Phases.Warmup, r.Phases.Cooldown} {
+		if p != (arrival.Limit{}) && p.Count == 0 {
+			return total
+		}
+		counted += p.Count
+	}
+	switch {
+	case r.Phases.Measured.Count == 0:
+		return total
+	case total < 0:
+		return counted
+	}
+	return min(total, counted)
 }

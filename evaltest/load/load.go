@@ -20,6 +20,11 @@ const (
 	DefaultTick        = time.Second
 )
 
+const (
+	maxLookahead = 1 << 20
+	ofUsers      = "it is of a closed loop's users, and this load has a Schedule"
+)
+
 // ErrConfig is what errors about a Load, or Agents, that makes no sense are. The
 // error is an *[OptionError], or wraps the error of the room that found it.
 var ErrConfig = errors.New("bad option")
@@ -72,8 +77,9 @@ type Load struct {
 	Schedule arrival.Schedule
 	// MaxInFlight is how many requests of an open loop are in flight at most:
 	// what is due beyond it is dropped and counts as bad. Requests never wait
-	// for each other, which would make a closed loop of it. Default:
-	// [DefaultMaxInFlight], or what this process may have of sockets.
+	// for each other, which would make a closed loop of it. A single drop makes
+	// the run invalid. Default: [DefaultMaxInFlight], or half of the descriptors
+	// that this process may have, if that is less.
 	MaxInFlight int
 
 	// Phases are the warm-up, the measured part and the cool-down. Default: all
@@ -92,8 +98,8 @@ type Load struct {
 	// a user. Default: [DefaultLookahead]. Requests of 100,000 tokens take half
 	// a megabyte each.
 	Lookahead int
-	// Waiter waits for each arrival. Default: [arrival.Spin] in an open loop,
-	// [arrival.Sleep] in a closed one.
+	// Waiter waits for each arrival. Default: [arrival.Spin] in an open loop, if
+	// Go has more than one processor to run on; else [arrival.Sleep].
 	Waiter arrival.Waiter
 
 	// Metric says how the requests are judged. Loop, Users and Rate are set by
@@ -101,7 +107,8 @@ type Load struct {
 	Metric metric.Config
 	// Sink gets every finished request, in the order in which they ended, from
 	// one goroutine; it must not keep it. An error ends the run. Default:
-	// nobody does. A slow sink holds back who has finished: it shows as lag.
+	// nobody does. Some wait for a slow sink; beyond that it holds back who has
+	// finished, for as long as [Report.SinkWait] says, and the run is not valid.
 	Sink func(*record.Request) error
 	// Verbose, if it is not nil, gets each request that was sent, when it has
 	// ended, with the body and what came of an answer; it must keep none of
@@ -118,6 +125,8 @@ type Load struct {
 // Progress is how far a run has got.
 type Progress struct {
 	metric.Progress
+	// Elapsed is the time since the run began, InFlight how many requests have
+	// no answer yet.
 	Elapsed  time.Duration
 	InFlight int
 }
@@ -147,11 +156,14 @@ func (l *Load) fill() error {
 		refuse(l.Users == 0 && !l.open(), "Users", 0, "want Users for a closed loop, or a Schedule for an open one"),
 		refuse(l.Users > 0 && l.open(), "Users", l.Users, "a run is a closed loop or an open one: leave out Users or Schedule"),
 		refuse(l.Each < 0, "Each", l.Each, "want at least 1, or 0 for no limit"),
-		refuse(l.open() && (l.Each > 0 || l.Think != nil || l.Every != nil || l.Join > 0), "Each, Think, Every, Join", "set", "they are of a closed loop's users, and this one has a Schedule"),
+		refuse(l.open() && l.Each > 0, "Each", l.Each, ofUsers),
+		refuse(l.open() && l.Think != nil, "Think", "set", ofUsers),
+		refuse(l.open() && l.Every != nil, "Every", "set", ofUsers),
+		refuse(l.open() && l.Join != 0, "Join", l.Join, ofUsers),
 		refuse(l.MaxInFlight < 0, "MaxInFlight", l.MaxInFlight, "want at least 1, or 0 for the default"),
 		refuse(l.MaxInFlight > 0 && !l.open(), "MaxInFlight", l.MaxInFlight, "a closed loop has as many in flight as users"),
 		refuse(l.Drain < 0, "Drain", l.Drain, "want a time above 0, or 0 to wait for all"),
-		refuse(l.Lookahead < 0, "Lookahead", l.Lookahead, "want at least 1, or 0 for the default"),
+		refuse(l.Lookahead < 0 || l.Lookahead > maxLookahead, "Lookahead", l.Lookahead, fmt.Sprintf("want 1 to %d, or 0 for the default", maxLookahead)),
 		refuse(l.Tick < 0, "Tick", l.Tick, "want a time above 0, or 0 for the default"),
 	)
 	if err != nil {
@@ -161,9 +173,12 @@ func (l *Load) fill() error {
 		return fmt.Errorf("load: %w: %w", ErrConfig, err)
 	}
 	if l.open() {
-		if err := l.Phases.Fits(l.Schedule); err != nil {
-			return fmt.Errorf("load: %w: %w", ErrConfig, err)
-		}
+		err = l.Phases.Fits(l.Schedule)
+	} else {
+		err = l.loop().Check()
+	}
+	if err != nil {
+		return fmt.Errorf("load: %w: %w", ErrConfig, err)
 	}
 	if n := l.Source.Len(); l.Each > 0 && n > 0 && l.Each > n/l.Users {
 		return &OptionError{"Each", l.Each, fmt.Sprintf("%d users with so many requests each need %d, and the source has %d", l.Users, l.Each*l.Users, n)}

@@ -31,6 +31,8 @@ type recorder struct {
 	queue chan *record.Request // for the sink; nil without one
 	done  chan struct{}
 	err   error // of the sink; read after close
+	// waited is the time in which finished requests were held back by the sink.
+	waited atomic.Int64
 
 	mu      sync.Mutex
 	refused []error
@@ -64,7 +66,14 @@ func (r *recorder) add(rec *record.Request) {
 		r.pool.Put(rec)
 		return
 	}
+	select {
+	case r.queue <- rec:
+		return
+	default:
+	}
+	from := time.Now()
 	r.queue <- rec
+	r.waited.Add(int64(time.Since(from)))
 }
 
 func (r *recorder) refuse(err error) {

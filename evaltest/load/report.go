@@ -32,8 +32,9 @@ type Report struct {
 	// URL is where requests went, without secrets, and Model the name asked for.
 	URL   string `json:"url"`
 	Model string `json:"model"`
-	// Seed is the root of arrivals and jitter, and Workload the source's options
-	// with what was drawn for it: with both the same bytes can be sent again.
+	// Seed is the root of arrivals and jitter, or of all of a run of agents, and
+	// Workload the source's options with what was drawn for it. With both, and
+	// what the caller set besides, the same bytes can be sent again.
 	Seed     uint64 `json:"seed"`
 	Workload any    `json:"workload,omitempty"`
 	// Users and Each are a closed loop's, Schedule an open one's in words, and
@@ -42,7 +43,7 @@ type Report struct {
 	Each     int            `json:"requests_per_user,omitempty"`
 	Schedule string         `json:"schedule,omitempty"`
 	Rate     float64        `json:"rate_per_s,omitempty"`
-	Phases   arrival.Phases `json:"phases"`
+	Phases   arrival.Phases `json:"phases,omitzero"`
 	// MaxInFlight is an open loop's limit, beyond which arrivals are dropped.
 	MaxInFlight int           `json:"max_in_flight,omitempty"`
 	Client      client.Limits `json:"client"`
@@ -51,6 +52,9 @@ type Report struct {
 	Arrivals *arrival.Report `json:"arrivals,omitempty"`
 	// Agents is what became of trajectories.
 	Agents *agent.Result `json:"agents,omitempty"`
+	// SinkWait is how long requests that had ended were held back because
+	// [Load.Sink] had not taken those before them, added up.
+	SinkWait time.Duration `json:"sink_wait_ns,omitempty"`
 	// Interrupted says that the caller's context ended the run.
 	Interrupted bool `json:"interrupted,omitempty"`
 	// Warnings are what a reader should know, the result's not included.
@@ -58,6 +62,10 @@ type Report struct {
 	// Result is what the requests come to.
 	Result *metric.Result `json:"result"`
 }
+
+// sinkPatience is how much a slow sink may hold back and not matter: as long as
+// one request may be late at most.
+const sinkPatience = 500 * time.Millisecond
 
 // Problem is why a run should not be believed, or used: it wraps
 // [metric.ErrNothing] if no request was answered, or [ErrInvalid] with every
@@ -70,6 +78,9 @@ func (r *Report) Problem() error {
 	}
 	broken := r.Result.Validity.Broken()
 	if len(broken) == 0 && r.Result.Validity.Valid {
+		if r.SinkWait > sinkPatience {
+			return fmt.Errorf("load: %w: requests were held back for %v in all because the sink had not taken those before: what was sent is less than was asked; write less, or to a faster disk", ErrInvalid, r.SinkWait)
+		}
 		return nil
 	}
 	var b strings.Builder
@@ -119,6 +130,7 @@ func (r *runner) report(arrivals arrival.Report, health metric.Health) *Report {
 	if r.open() {
 		rep.Schedule, rep.Rate, rep.MaxInFlight = r.Schedule.String(), r.rate(), r.MaxInFlight
 	}
+	rep.SinkWait = time.Duration(r.rec.waited.Load())
 	rep.warn(r.client, r.rec.refused)
 	if n := r.drop.Load(); n > 0 {
 		rep.warnf("%d arrivals were dropped because %d requests were in flight: raise MaxInFlight, or lower the rate", n, r.MaxInFlight)

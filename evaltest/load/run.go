@@ -22,8 +22,9 @@ var errGate = errors.New("load: the benchmark has its iterations")
 // errDrained ends requests that Load.Drain does not wait for.
 var errDrained = errors.New("load: the time to wait for answers is over")
 
-// Run sends the load and returns when every request has ended. When ctx ends,
-// nothing more is sent and what is in flight is given up; the report then has all
+// Run sends the load and returns when every request has ended. A load without a
+// limit (Each, a measured phase, a source or schedule that ends) runs until ctx
+// ends. When ctx ends, nothing more is sent and what is in flight is given up; the report then has all
 // that was finished, and the error wraps the context's cause. So it is when the
 // sink fails.
 //
@@ -69,7 +70,7 @@ type runner struct {
 	noMore   context.CancelCauseFunc
 
 	inFlight, measured atomic.Int64
-	admitted           atomic.Int64 // of a closed loop
+	draining           sync.Once
 	cooling            atomic.Bool
 	drop               atomic.Int64
 	exhausted          atomic.Bool
@@ -138,17 +139,17 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	r.start = time.Now()
 	arrivals, err := r.drive()
 	r.drain()
+	r.sent.Wait()
 	health := r.watch.health()
 	told()
 	r.stock.close()
 	kept := r.rec.close()
-	if err != nil {
-		return nil, fmt.Errorf("load: %w: %w", ErrConfig, err)
-	}
 	report := r.report(arrivals, health)
 	switch {
 	case kept != nil:
 		return report, kept
+	case err != nil: // Check has passed: a Think or Every drew what is no time
+		return report, fmt.Errorf("load: the run ended early: %w", err)
 	case ctx.Err() != nil:
 		report.Interrupted = true
 		return report, fmt.Errorf("load: the run was interrupted: %w", context.Cause(ctx))
@@ -168,14 +169,18 @@ func (r *runner) drive() (report arrival.Report, err error) {
 		}
 		return r.ending(report), nil
 	}
-	c := arrival.Closed{
-		Users: r.Users, Each: r.Each, Think: r.Think, Every: r.Every, Join: r.Join,
-		Rand:  func(user int) *rand.Rand { return r.random(uint64(user), workload.ThinkTime) },
-		Start: r.start, Phases: r.Phases, Waiter: r.Waiter,
-	}
-	defer r.deadline()()
+	c := r.loop()
+	c.Start, c.Admitted, c.Ended = r.start, r.enter, r.drain
 	report, err = c.Run(r.arrivals, func(_ context.Context, a arrival.Arrival) { r.closed(a) })
 	return r.ending(report), err
+}
+
+// loop is the closed loop of a load.
+func (l *Load) loop() arrival.Closed {
+	return arrival.Closed{
+		Users: l.Users, Each: l.Each, Think: l.Think, Every: l.Every, Join: l.Join, Phases: l.Phases, Waiter: l.Waiter,
+		Rand: func(user int) *rand.Rand { return l.random(uint64(user), workload.ThinkTime) },
+	}
 }
 
 // ending puts right why a run ended: arrivals cannot know that it was for want
@@ -237,80 +242,52 @@ func (r *runner) skip(a arrival.Arrival) {
 	r.sent.Go(func() { r.stock.take(r.requests, 0, a.Seq) })
 }
 
-// closed sends a request of a user and waits for its answer.
+// closed sends a request of a user and waits for its answer. It was entered when
+// it was admitted.
 func (r *runner) closed(a arrival.Arrival) {
 	lane, i := a.User, a.Turn
 	if r.shared {
 		lane, i = 0, a.Seq
 	}
-	if r.ended(lane, i) {
+	switch {
+	case r.ended(lane, i):
 		r.exhausted.Store(true)
-		r.noMore(workload.ErrEnd)
-		return
+		r.end(workload.ErrEnd)
+		r.leave(a)
+	case !r.pass(a):
+		r.end(errGate)
+		r.leave(a)
+	default:
+		if r.shared && r.ended(0, a.Seq+1) {
+			r.drain() // it is the last one
+		}
+		r.inFlight.Add(1)
+		r.send(a, lane, i)
+		r.inFlight.Add(-1)
 	}
-	if !r.pass(a) {
-		r.noMore(errGate)
-		return
-	}
-	if n := r.admitted.Add(1); r.Drain > 0 && int(n) == r.total() {
-		timer := time.AfterFunc(r.Drain, func() { r.giveUp(errDrained) })
-		defer timer.Stop()
-	}
-	r.inFlight.Add(1)
-	r.enter(a)
-	r.send(a, lane, i)
-	r.inFlight.Add(-1)
 }
 
-// deadline gives up what a closed loop has in flight when Drain has passed since
-// its phases ended, where they end at a time, and returns what calls that off.
-func (r *runner) deadline() (off func()) {
-	var end time.Duration
-	for _, p := range r.limits() {
-		if p.For == 0 || p.For == arrival.Forever {
-			return func() {}
-		}
-		end += p.For
-	}
+// end ends the arrivals of a closed loop: what is in flight is what is left.
+func (r *runner) end(cause error) {
+	r.noMore(cause)
+	r.drain()
+}
+
+// drain gives up what is in flight when Drain has passed from now on, which is
+// when nothing more is due.
+func (r *runner) drain() {
 	if r.Drain == 0 {
-		return func() {}
+		return
 	}
-	timer := time.AfterFunc(time.Until(r.start.Add(end+r.Drain)), func() { r.giveUp(errDrained) })
-	return func() { timer.Stop() }
-}
-
-// total is how many requests a closed loop will send, if that is known; else -1.
-func (r *runner) total() int {
-	total := -1
-	if r.Each > 0 {
-		total = r.Each * r.Users
-	}
-	counted := 0
-	for _, p := range r.limits() {
-		if p.Count == 0 {
-			return total
-		}
-		counted += p.Count
-	}
-	if total < 0 {
-		return counted
-	}
-	return min(total, counted)
-}
-
-// limits are those of the phases that there are.
-func (r *runner) limits() []arrival.Limit {
-	list := []arrival.Limit{r.Phases.Measured}
-	for _, p := range []arrival.Limit{r.Phases.Warmup, r.Phases.Cooldown} {
-		if p != (arrival.Limit{}) {
-			list = append(list, p)
-		}
-	}
-	return list
+	r.draining.Do(func() {
+		timer := time.AfterFunc(r.Drain, func() { r.giveUp(errDrained) })
+		context.AfterFunc(r.requests, func() { timer.Stop() })
+	})
 }
 
 // enter and leave count what is measured and in flight, so that an endless
-// cool-down ends with the last of it.
+// cool-down ends with the last of it. Enter is called in the order of admission:
+// when a cool-down begins, all that is measured has been entered.
 func (r *runner) enter(a arrival.Arrival) {
 	switch a.Phase {
 	case record.Measured:
@@ -362,13 +339,4 @@ func (r *runner) send(a arrival.Arrival, lane, i int) {
 		}
 	}
 	r.rec.add(rec)
-}
-
-// drain waits for what is in flight, and gives it up when Drain is over.
-func (r *runner) drain() {
-	if r.Drain > 0 {
-		timer := time.AfterFunc(r.Drain, func() { r.giveUp(errDrained) })
-		defer timer.Stop()
-	}
-	r.sent.Wait()
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -144,6 +145,7 @@ func TestOpenLoop(t *testing.T) {
 // much is dropped, counted as bad, and makes the run invalid.
 func TestDrops(t *testing.T) {
 	release := make(chan struct{})
+	var once sync.Once
 	url, _ := serve(t, &fake.Server{Fail: func(n int) fake.Failure {
 		if n == 0 {
 			<-release
@@ -152,16 +154,21 @@ func TestDrops(t *testing.T) {
 	}})
 	schedule, err := arrival.Trace(make([]time.Duration, 10), 1) // all at once
 	require.NoError(t, err)
-	go func() { close(release) }()
 	rep, err := load.Run(t.Context(), load.Load{
 		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Schedule: schedule, MaxInFlight: 3,
 		Metric: metric.Config{Limits: metric.Limits{LagP99: -1, LagMax: -1, CPU: -1, GCPause: -1}, SLO: metric.SLO{E2E: time.Minute}},
+		Tick:   time.Millisecond, Progress: func(p load.Progress) {
+			if p.Counts.Dropped == 7 {
+				once.Do(func() { close(release) })
+			}
+		},
 	})
 	require.NoError(t, err)
 	c := rep.Result.Counts
 	assert.EqualValues(t, 10, c.Due)
-	assert.Positive(t, c.Dropped)
-	assert.Equal(t, c.Due, c.OK+c.Dropped)
+	assert.EqualValues(t, 7, c.Dropped)
+	assert.EqualValues(t, 3, c.OK)
+	require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
 	good, _ := rep.Result.Goodput.Fraction.Get()
 	assert.InDelta(t, float64(c.OK)/10, good, 1e-9)
 	assert.Contains(t, fmt.Sprint(rep.Warnings), "raise MaxInFlight")
@@ -250,14 +257,19 @@ func TestDrain(t *testing.T) {
 		"closed, counts": {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{Count: 3}}},
 		"closed, each":   {Users: 3, Each: 1},
 		"closed, time":   {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{For: time.Millisecond}}},
+		"closed, both":   {Users: 3, Phases: arrival.Phases{Warmup: arrival.Limit{Count: 1}, Measured: arrival.Limit{For: time.Millisecond}}},
+		"closed, source": {Users: 3, Source: words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url, _ := serve(t, &fake.Server{First: time.Hour})
-			l.Client, l.Source = client.Config{Host: url, Model: "m"}, words(t, 5, 2, nil)
+			l.Client = client.Config{Host: url, Model: "m"}
+			if l.Source == nil {
+				l.Source = words(t, 5, 2, nil)
+			}
 			l.Drain, l.Metric.Limits = time.Millisecond, easy
 			rep, err := load.Run(t.Context(), l)
 			require.NoError(t, err)
-			assert.EqualValues(t, 3, rep.Result.Counts.Incomplete)
+			assert.EqualValues(t, 3, rep.Result.Counts.Incomplete+rep.Result.Counts.Warmup)
 			assert.False(t, rep.Interrupted)
 		})
 	}
@@ -283,11 +295,13 @@ func TestBadLoads(t *testing.T) {
 		{"no loop", "nobody sends", func(l *load.Load) { l.Users, l.Each = 0, 0 }, "Users is 0"},
 		{"two loops", "which one?", func(l *load.Load) { l.Schedule = arrival.Constant(5); l.Each = 0 }, "leave out Users or Schedule"},
 		{"negative", "a number of users", func(l *load.Load) { l.Users = -1 }, "Users is -1"},
-		{"each", "of an open loop", func(l *load.Load) { l.Users = 0; l.Schedule = arrival.Constant(5) }, "they are of a closed loop's users"},
+		{"each", "of an open loop", func(l *load.Load) { l.Users = 0; l.Schedule = arrival.Constant(5) }, "it is of a closed loop's users"},
 		{"too few", "the source has not that many", func(l *load.Load) {
 			l.Source = words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })
 			l.Users, l.Each = 2, 2
 		}, "need 4, and the source has 3"},
+		{"join", "before the run", func(l *load.Load) { l.Join = -1 }, "Join"},
+		{"lookahead", "it would take all memory", func(l *load.Load) { l.Lookahead = 1 << 50 }, "Lookahead"},
 		{"host", "there is none", func(l *load.Load) { l.Client.Host = "" }, "Host"},
 		{"phases", "endless warm-up", func(l *load.Load) { l.Phases.Warmup.For = arrival.Forever }, "warm-up phase"},
 		{"schedule", "it cannot fill the phases", func(l *load.Load) {
@@ -330,4 +344,36 @@ func (h holes) Request(seq int) (workload.Request, error) {
 		err = &workload.BuildError{Seq: seq, Tokens: 5, Err: errors.New("no such text")}
 	}
 	return req, err
+}
+
+// TestSlowSink: what a sink holds back is said, and too much of it makes the run
+// invalid: the requests behind it were sent later than they would have been.
+func TestSlowSink(t *testing.T) {
+	url, _ := serve(t, &fake.Server{})
+	n := 0
+	rep, err := load.Run(t.Context(), load.Load{
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 8, Each: 400, Metric: metric.Config{Limits: easy},
+		Sink: func(*record.Request) error {
+			if n++; n == 1 {
+				<-time.After(700 * time.Millisecond) // 3,199 others wait behind it, of which 1,024 fit into the queue
+			}
+			return nil
+		},
+	})
+	require.NoError(t, err)
+	assert.Greater(t, rep.SinkWait, 500*time.Millisecond)
+	require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
+	require.ErrorContains(t, rep.Problem(), "sink")
+}
+
+// TestLateError: what goes wrong in mid-run has a report.
+func TestLateError(t *testing.T) {
+	url, _ := serve(t, &fake.Server{})
+	rep, err := load.Run(t.Context(), load.Load{
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 1, Each: 5, Metric: metric.Config{Limits: easy},
+		Think: func(*rand.Rand) time.Duration { return -1 },
+	})
+	require.ErrorContains(t, err, "Think")
+	require.NotNil(t, rep)
+	assert.EqualValues(t, 1, rep.Result.Counts.OK)
 }

@@ -72,7 +72,18 @@ type Closed struct {
 	// Waiter waits for the users' requests. It is shared by all, so it must be
 	// safe for concurrent use; nil: [Sleep].
 	Waiter Waiter
+	// Admitted, if it is not nil, is told of each arrival before do is called
+	// for it, of one at a time and in their order: who counts by phase must not
+	// miss one whose user has not got to its do yet.
+	Admitted func(Arrival)
+	// Ended, if it is not nil, is called once, when no further request can
+	// begin: the phases are over, or every user is at its last. Requests may be
+	// in flight still. It is not called if the context ends first.
+	Ended func()
 }
+
+// Check returns the *[OptionError] that Run would.
+func (c Closed) Check() error { return c.check() }
 
 // Run calls do for the users' requests, on one goroutine a user, and returns
 // when nobody has anything more to do and every call has returned. do gets ctx
@@ -92,7 +103,7 @@ func (c Closed) Run(ctx context.Context, do func(context.Context, Arrival)) (Rep
 	}
 	waiting, stop := context.WithCancel(ctx)
 	defer stop()
-	l := &loop{Closed: c, book: newBook(c.Phases, c.LateAfter, c.Start), waiting: waiting, stop: stop}
+	l := &loop{Closed: c, book: newBook(c.Phases, c.LateAfter, c.Start), waiting: waiting, stop: stop, going: c.Users}
 	if l.Waiter == nil {
 		l.Waiter = Sleep{}
 	}
@@ -134,6 +145,8 @@ type loop struct {
 	mu sync.Mutex
 	*book
 	complete bool // a user found the phases over
+	going    int  // users who may begin another request
+	ended    bool // Ended was called
 	cut      bool // a user was stopped by the context
 	timer    *time.Timer
 	err      error
@@ -145,6 +158,12 @@ func (l *loop) user(ctx context.Context, user int, do func(context.Context, Arri
 	if l.Rand != nil {
 		r = l.Rand(user)
 	}
+	last := false // its last request has begun
+	defer func() {
+		if !last {
+			l.leaves()
+		}
+	}()
 	due := l.Join * time.Duration(user) / time.Duration(l.Users)
 	for turn := 0; l.Each == 0 || turn < l.Each; turn++ {
 		if l.over(due) {
@@ -158,9 +177,10 @@ func (l *loop) user(ctx context.Context, user int, do func(context.Context, Arri
 		if !ok {
 			return
 		}
+		last = l.Each > 0 && turn+1 == l.Each
 		do(ctx, a)
 		end := time.Since(l.start)
-		if l.Each > 0 && turn+1 == l.Each {
+		if last {
 			return // nothing is drawn that nobody waits for
 		}
 		think, ok := l.draw("Think", l.Think, user, turn, r)
@@ -216,6 +236,12 @@ func (l *loop) begin(ctx context.Context, user, turn int, due time.Duration) (a 
 		return a, false
 	}
 	a = l.admit(user, turn, due)
+	if l.Admitted != nil {
+		l.Admitted(a)
+	}
+	if l.Each > 0 && turn+1 == l.Each {
+		l.oneLess()
+	}
 	if l.labels.full() {
 		l.finish()
 	} else if end, known := l.labels.end(); known && l.timer == nil {
@@ -234,6 +260,28 @@ func (l *loop) begin(ctx context.Context, user, turn int, due time.Duration) (a 
 func (l *loop) finish() {
 	l.complete = true
 	l.stop()
+	l.tellEnded()
+}
+
+// leaves notes that a user begins no further request.
+func (l *loop) leaves() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.oneLess()
+}
+
+func (l *loop) oneLess() {
+	if l.going--; l.going == 0 && !l.cut && l.err == nil {
+		l.tellEnded()
+	}
+}
+
+// tellEnded tells, once, that no further request begins.
+func (l *loop) tellEnded() {
+	if !l.ended && l.Ended != nil {
+		l.ended = true
+		l.Ended()
+	}
 }
 
 // end says why the run ended at the offset. All users have left.

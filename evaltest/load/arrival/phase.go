@@ -11,8 +11,8 @@ import (
 // A Limit ends a phase: after a time, after a count, or after whichever comes
 // first. The zero Limit sets none.
 type Limit struct {
-	For   time.Duration // since the phase began; 0: no limit
-	Count int           // of arrivals; 0: no limit
+	For   time.Duration `json:"for_ns,omitempty"` // since the phase began; 0: no limit
+	Count int           `json:"count,omitempty"`  // of arrivals; 0: no limit
 }
 
 // Phases cuts a run into warm-up, measured part and cool-down. The load is the
@@ -29,13 +29,13 @@ type Limit struct {
 // is followed by the next at that one's first arrival.
 type Phases struct {
 	// Warmup comes first; the zero Limit: none.
-	Warmup Limit
+	Warmup Limit `json:"warm_up,omitzero"`
 	// Measured is what counts; the zero Limit: all the rest.
-	Measured Limit
+	Measured Limit `json:"measured,omitzero"`
 	// Cooldown comes last; the zero Limit: none. With a For of [Forever] the
 	// load is kept on until the run's context ends, which lets a caller end it
 	// when the last measured request has been answered.
-	Cooldown Limit
+	Cooldown Limit `json:"cool_down,omitzero"`
 }
 
 // An Arrival is one request that is due.

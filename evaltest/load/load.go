@@ -109,6 +109,7 @@ type Load struct {
 	// one goroutine; it must not keep it. An error ends the run. Default:
 	// nobody does. Some wait for a slow sink; beyond that it holds back who has
 	// finished, for as long as [Report.SinkWait] says, and the run is not valid.
+	// Run does not return before its last call has.
 	Sink func(*record.Request) error
 	// Verbose, if it is not nil, gets each request that was sent, when it has
 	// ended, with the body and what came of an answer; it must keep none of

@@ -212,14 +212,11 @@ func (r *runner) launch(a arrival.Arrival) bool {
 		if a.Phase == record.Measured {
 			r.meter.Drop(a.Due)
 		}
-		r.skip(a)
+		r.stock.skip(0, a.Seq)
 		return true
 	}
 	r.enter(a)
-	r.sent.Go(func() {
-		r.send(a, 0, a.Seq)
-		r.inFlight.Add(-1)
-	})
+	r.sent.Go(func() { r.send(a, 0, a.Seq) })
 	return true
 }
 
@@ -234,12 +231,6 @@ func (r *runner) pass(a arrival.Arrival) bool {
 		r.closedGate = true
 	}
 	return !r.closedGate
-}
-
-// skip takes what was made for an arrival that is not sent: the next ones are
-// theirs whatever became of it.
-func (r *runner) skip(a arrival.Arrival) {
-	r.sent.Go(func() { r.stock.take(r.requests, 0, a.Seq) })
 }
 
 // closed sends a request of a user and waits for its answer. It was entered when
@@ -263,7 +254,6 @@ func (r *runner) closed(a arrival.Arrival) {
 		}
 		r.inFlight.Add(1)
 		r.send(a, lane, i)
-		r.inFlight.Add(-1)
 	}
 }
 
@@ -338,5 +328,6 @@ func (r *runner) send(a arrival.Arrival, lane, i int) {
 			r.Verbose(rec, g.body, call.Reply)
 		}
 	}
+	r.inFlight.Add(-1) // before it may have to wait for the sink
 	r.rec.add(rec)
 }

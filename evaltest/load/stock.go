@@ -28,6 +28,7 @@ type stock struct {
 	end   func(lane, i int) bool // a lane has no i-th request
 
 	lanes []lane
+	ahead int // how many are made in each before they are taken
 	jobs  chan job
 	done  sync.WaitGroup
 }
@@ -46,7 +47,7 @@ type job struct {
 // open starts the makers and returns when each lane has its first requests, or
 // the context ends.
 func (s *stock) open(ctx context.Context, lanes, ahead int) {
-	s.lanes = make([]lane, lanes)
+	s.lanes, s.ahead = make([]lane, lanes), ahead
 	s.jobs = make(chan job, lanes*ahead)
 	for range runtime.GOMAXPROCS(0) {
 		s.done.Go(func() {
@@ -60,7 +61,7 @@ func (s *stock) open(ctx context.Context, lanes, ahead int) {
 	}
 	for range ahead { // all first ones before any second one
 		for l := range s.lanes {
-			s.order(l)
+			s.further(l)
 		}
 	}
 	for l := range s.lanes {
@@ -75,39 +76,63 @@ func (s *stock) open(ctx context.Context, lanes, ahead int) {
 	}
 }
 
-// order has the next request of a lane made, if there is one.
-func (s *stock) order(l int) {
+// further has the next request of a lane made, if there is one and the makers
+// have not enough to do.
+func (s *stock) further(l int) {
 	ln := &s.lanes[l]
 	if s.end(l, ln.next) {
 		return
 	}
 	ch := make(chan good, 1)
-	ln.made[ln.next] = ch
-	s.jobs <- job{s.entry(l, ln.next), ch}
-	ln.next++
+	select {
+	case s.jobs <- job{s.entry(l, ln.next), ch}:
+		ln.made[ln.next] = ch
+		ln.next++
+	default:
+	}
 }
 
-// take returns a lane's i-th request, each of which is taken once. ok is false
-// if there is none, or the context ended first.
+// take returns a lane's i-th request, each of which is taken or skipped once. ok
+// is false if there is none, or the context ended first.
 func (s *stock) take(ctx context.Context, l, i int) (g good, ok bool) {
 	if s.end(l, i) {
 		return good{}, false
 	}
 	ln := &s.lanes[l]
 	ln.mu.Lock()
-	for ln.next <= i { // others that are due before it were not taken yet
-		s.order(l)
-	}
-	ch := ln.made[i]
+	ch, made := ln.made[i]
 	delete(ln.made, i)
-	s.order(l)
+	ln.next = max(ln.next, i+1)
+	for range 2 { // one in its place, and one to catch up where some were skipped
+		if len(ln.made) < s.ahead {
+			s.further(l)
+		}
+	}
 	ln.mu.Unlock()
+	if !made {
+		ch = make(chan good, 1)
+		select {
+		case s.jobs <- job{s.entry(l, i), ch}:
+		case <-ctx.Done():
+			return good{}, false
+		}
+	}
 	select {
 	case g = <-ch:
 		return g, true
 	case <-ctx.Done():
 		return good{}, false
 	}
+}
+
+// skip gives up a lane's i-th request. It waits for nothing, and has nothing
+// made: where most are skipped, their texts would be all that the client does.
+func (s *stock) skip(l, i int) {
+	ln := &s.lanes[l]
+	ln.mu.Lock()
+	defer ln.mu.Unlock()
+	delete(ln.made, i)
+	ln.next = max(ln.next, i+1)
 }
 
 // close ends the makers. Nothing may be taken any more.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -172,6 +173,38 @@ func TestDrops(t *testing.T) {
 	good, _ := rep.Result.Goodput.Fraction.Get()
 	assert.InDelta(t, float64(c.OK)/10, good, 1e-9)
 	assert.Contains(t, fmt.Sprint(rep.Warnings), "raise MaxInFlight")
+}
+
+// TestDropsMakeNothing: the texts of what is dropped are not made.
+func TestDropsMakeNothing(t *testing.T) {
+	release := make(chan struct{})
+	var once sync.Once
+	url, _ := serve(t, &fake.Server{Fail: func(int) fake.Failure { <-release; return fake.Failure{} }})
+	schedule, err := arrival.Trace(make([]time.Duration, 10_000), 1)
+	require.NoError(t, err)
+	source := &counted{Source: words(t, 5, 2, nil)}
+	rep, err := load.Run(t.Context(), load.Load{
+		Client: client.Config{Host: url, Model: "m"}, Source: source, Schedule: schedule, MaxInFlight: 1, Lookahead: 4,
+		Metric: metric.Config{Limits: easy}, Tick: time.Millisecond, Progress: func(p load.Progress) {
+			if p.Counts.Dropped == 9_999 {
+				once.Do(func() { close(release) })
+			}
+		},
+	})
+	require.NoError(t, err)
+	assert.EqualValues(t, 9_999, rep.Result.Counts.Dropped)
+	assert.Less(t, source.n.Load(), int64(20))
+}
+
+// counted counts what is made.
+type counted struct {
+	workload.Source
+	n atomic.Int64
+}
+
+func (c *counted) Request(seq int) (workload.Request, error) {
+	c.n.Add(1)
+	return c.Source.Request(seq)
 }
 
 func TestWarmup(t *testing.T) {

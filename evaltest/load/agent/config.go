@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/goevals/evals/evaltest/load/arrival"
 	"github.com/goevals/evals/evaltest/load/record"
 )
 
@@ -154,22 +155,7 @@ func (c Config) filled(plans int) Config {
 		c.Phase = func(time.Duration) record.Phase { return record.Measured }
 	}
 	if c.Wait == nil {
-		c.Wait = wait
+		c.Wait = arrival.Sleep{}.Wait
 	}
 	return c
-}
-
-func wait(ctx context.Context, until time.Time) error {
-	d := time.Until(until)
-	if d <= 0 {
-		return context.Cause(ctx)
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/goevals/evals/evaltest/load/arrival"
 	"github.com/goevals/evals/evaltest/load/record"
 	"github.com/goevals/evals/llm"
 )
@@ -116,7 +117,7 @@ func (s *server) Call(ctx context.Context, c *Call, rec *record.Request) []byte 
 		s.mu.Unlock()
 	}()
 	rec.FirstSent, rec.Sent = a.at, a.at
-	err := wait(ctx, c.Start.Add(a.at+s.latency(c)))
+	err := arrival.Sleep{}.Wait(ctx, c.Start.Add(a.at+s.latency(c)))
 	rec.Done = time.Since(c.Start)
 	if err != nil {
 		rec.Failure = &record.Failure{Class: record.Canceled, Message: err.Error()}

@@ -26,7 +26,13 @@ func address(host, endpoint string) (*url.URL, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil {
-		// url's error quotes the whole text, which may hold a password.
+		// url's error quotes the whole text, which may hold a password: in a text
+		// that is no URL nobody can say where, so what stands before an @ and
+		// behind a ? is left out.
+		if at := strings.LastIndexByte(text, '@'); at >= 0 {
+			text = "…" + text[at:]
+		}
+		text, _, _ = strings.Cut(text, "?")
 		return nil, fmt.Errorf("client: Host and Endpoint make %q, which is no URL", wire.Mask(text))
 	}
 	switch {

@@ -135,8 +135,7 @@ func (a *answer) take(data []byte, named, inStream bool) bool {
 	ch := &a.chunk
 	if inStream && !named && a.mould.fill(ch, data) {
 		if ch.text > 0 { // the mould was of a text, and this one may be empty
-			a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Bytes: ch.text})
-			a.w.progress(a.at)
+			return a.fragment(record.Text, ch.text)
 		}
 		return true
 	}
@@ -159,9 +158,8 @@ func (a *answer) take(data []byte, named, inStream bool) bool {
 	if inStream && a.c.cfg.API != Gemini {
 		a.mould.take(ch, data)
 	}
-	if kind, n, ok := ch.fragment(); ok {
-		a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Kind: kind, Bytes: n})
-		a.w.progress(a.at)
+	if kind, n, ok := ch.fragment(); ok && !a.fragment(kind, n) {
+		return false
 	}
 	if ch.finish != nil {
 		a.rec.Finish = a.word(ch.finish)
@@ -173,6 +171,21 @@ func (a *answer) take(data []byte, named, inStream bool) bool {
 		a.usage = append(a.usage[:0], ch.usage...)
 		a.tail = a.tail || ch.choices == 0
 	}
+	return true
+}
+
+// maxFragments is how many pieces of an answer are kept: more than any model
+// writes, and less than a server that never ends could fill the memory with.
+const maxFragments = 1 << 18
+
+// fragment keeps a piece; it is false if there are too many.
+func (a *answer) fragment(kind record.Kind, bytes int) bool {
+	if len(a.rec.Fragments) == maxFragments {
+		a.failure = a.c.fail(record.Malformed, nil, "the answer has more than %d pieces: the server does not end it", maxFragments)
+		return false
+	}
+	a.rec.Fragments = append(a.rec.Fragments, record.Fragment{At: a.at, Kind: kind, Bytes: bytes})
+	a.w.progress(a.at)
 	return true
 }
 

@@ -139,7 +139,10 @@ func (c *Client) statusFailure(req *http.Request, resp *http.Response, out *outc
 	}
 	text := errorText(said, body)
 	if at := resp.Header.Get("Location"); resp.StatusCode < 400 && at != "" {
-		text = strings.TrimPrefix(text+"; redirects are not followed: it names "+at, "; ")
+		if text != "" {
+			text += "; "
+		}
+		text += "redirects are not followed: it names " + at
 	}
 	class := record.Malformed
 	switch s := resp.StatusCode; {

@@ -284,3 +284,13 @@ func TestWholeTime(t *testing.T) {
 	require.Len(t, rec.Fragments, 1)
 	assert.Equal(t, time.Duration(len(body)), rec.Fragments[0].At)
 }
+
+// TestEndless: a server that does not end its answer cannot fill the memory.
+func TestEndless(t *testing.T) {
+	one := `data: {"choices":[{"delta":{"content":"a"}}]}` + "\n\n"
+	rec := feed(t, vector{body: strings.Repeat(one, maxFragments+1)}, []int{1 << 16})
+	require.NotNil(t, rec.Failure)
+	assert.Equal(t, record.Malformed, rec.Failure.Class)
+	assert.Contains(t, rec.Failure.Message, "does not end it")
+	assert.Len(t, rec.Fragments, maxFragments)
+}

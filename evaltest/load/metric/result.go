@@ -285,6 +285,9 @@ func (m *Meter) warnings(r *Result) []string {
 	if n := m.config.Users; m.config.Loop != Open && n > 0 && len(m.users) < n {
 		warn("only %d of %d users ever sent a request", len(m.users), n)
 	}
+	if n := m.noTPOT[NoText]; n > 0 {
+		warn("%d of %d answers held no text at all", n, m.counts.OK)
+	}
 	if n := r.Lengths.Input; n > 0 {
 		warn("%d of %d inputs had not the asked length", n, r.Lengths.InputAsked)
 	}

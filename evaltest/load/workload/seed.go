@@ -78,12 +78,13 @@ func splitMix(x uint64) uint64 {
 }
 
 // NewSeed returns a number from the operating system's random source; never 0,
-// which stands for "none" in options.
+// which stands for "none" in options. It has 53 bits, so that it is still the same
+// where JSON's numbers are read as floats.
 func NewSeed() uint64 {
 	for {
 		var b [8]byte
 		_, _ = crand.Read(b[:]) // never fails: it crashes the program instead
-		if n := binary.LittleEndian.Uint64(b[:]); n != 0 {
+		if n := binary.LittleEndian.Uint64(b[:]) >> 11; n != 0 {
 			return n
 		}
 	}

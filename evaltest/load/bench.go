@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -136,5 +137,13 @@ func judge(b *testing.B, name string, report *Report, err error) *Report {
 
 // notes is what a reader should know. testing shows ten lines.
 func notes(r *Report) string {
-	return strings.Join(append(append([]string{}, r.Warnings...), r.Result.Warnings...), "; ")
+	list := slices.Concat(r.Warnings, r.Result.Warnings)
+	for _, e := range r.Result.Errors {
+		said := ""
+		if len(e.Examples) > 0 {
+			said = ", such as " + e.Examples[0]
+		}
+		list = append(list, fmt.Sprintf("%d of %d failed: %s%s", e.Count, r.Result.Counts.Due, e.Class, said))
+	}
+	return strings.Join(list, "; ")
 }

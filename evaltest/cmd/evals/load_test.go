@@ -175,14 +175,18 @@ func TestLoadExit(t *testing.T) {
 		{"slo kept", "all within", "-users 2 -requests-per-user 5 -slo-e2e 1m -slo-share 1", &fake.Server{}, 0, ""},
 		{"slo missed", "none within", "-users 2 -requests-per-user 5 -slo-e2e 1ns -slo-share 0.5", &fake.Server{}, 1, "0.5 of the requests that were due"},
 		{"slo without a share", "is only shown", "-users 2 -requests-per-user 5 -slo-e2e 1ns", &fake.Server{}, 0, ""},
-		{"not valid", "the server's cache knew the prompts", "-users 1 -requests-per-user 5 -input-tokens 64 -input-prefix-overlap 1", &fake.Server{Block: 16}, 1, "cached input"},
-		{"cache wanted", "it may know them", "-users 1 -requests-per-user 5 -input-tokens 64 -input-prefix-overlap 1 -cache-wanted", &fake.Server{Block: 16}, 0, ""},
+		{"not valid", "the server's cache knew the prompts", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt", &fake.Server{Block: 16}, 1, "cached input"},
+		{"shared prefixes", "they are the run's own", "-users 1 -requests-per-user 5 -input-tokens 64 -input-prefix-overlap 1", &fake.Server{Block: 16}, 0, ""},
+		{"cache wanted", "it may know them", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt -cache-wanted", &fake.Server{Block: 16}, 0, ""},
 		{"retried", "retries work, unlike batchbench's", "-users 1 -requests-per-user 5 -max-retries 1 -retry-delay-ms 1 -require ok-%>=100", &fake.Server{Fail: every(2, fake.Failure{Status: 503})}, 0, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			require.NotEmpty(t, tt.reason)
 			url, _ := serve(t, tt.server)
+			if strings.Contains(tt.args, "-no-salt") { // a run before it
+				loaded(url, "-quiet -output-tokens 2 "+tt.args)
+			}
 			r := loaded(url, "-quiet -output-tokens 2 "+tt.args)
 			assert.Equal(t, tt.code, r.code, "%s\n%s%s", tt.reason, r.stdout, r.stderr)
 			if tt.stderr == "" {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -95,7 +96,11 @@ func (o *outputFlags) open() error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 			return err
 		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666)
+		how := os.O_CREATE | os.O_WRONLY
+		if path != o.bench {
+			how |= os.O_TRUNC // what an earlier run wrote must not stand beside this one's requests
+		}
+		f, err := os.OpenFile(path, how, 0o666)
 		if err != nil {
 			return err
 		}
@@ -211,6 +216,11 @@ func (o *outputFlags) finish(rep *load.Report, runErr error, sheet metric.Sheet,
 	switch {
 	case problem != nil:
 		errs = append(errs, problem) // and no benchmark line: it would be compared
+		if o.bench != "" {
+			errs = append(errs, fmt.Errorf("nothing was added to %s: the run is not one to compare", o.bench))
+		}
+	case runErr != nil && o.bench != "":
+		errs = append(errs, fmt.Errorf("nothing was added to %s: the run was interrupted", o.bench))
 	case runErr == nil:
 		errs = append(errs, toFile(o.bench, os.O_APPEND, func(w io.Writer) error { return rep.Result.WriteBench(w, o.benchName, nil) }))
 	}
@@ -242,22 +252,74 @@ func (o *outputFlags) summary(rep *load.Report, sheet metric.Sheet) error {
 	for _, line := range o.notes {
 		fmt.Fprintln(w, line)
 	}
-	for _, warning := range rep.Warnings {
+	warnings := rep.Warnings
+	if !o.full { // WriteText has these two
+		fmt.Fprintln(w, validity(rep))
+		warnings = slices.Concat(warnings, rep.Result.Warnings)
+	}
+	for _, warning := range warnings {
 		fmt.Fprintf(w, "Warning: %s\n", strings.ReplaceAll(visible(warning), "\n", " "))
 	}
 	return w.Flush()
 }
 
-// toFile writes a file; "" is none.
+// validity is whether a run can be believed, and the times that batchbench has
+// not.
+func validity(rep *load.Report) string {
+	line := "Valid: yes"
+	if rep.Problem() != nil {
+		line = "Valid: NO"
+	}
+	for _, d := range []struct {
+		name metric.Name
+		what string
+	}{{metric.TTFT, "first token"}, {metric.TPOT, "per token"}} {
+		if dist := rep.Result.Dists[d.name]; dist.N > 0 {
+			p50, _ := dist.At(0.5).Value.Get()
+			p99, _ := dist.At(0.99).Value.Get()
+			line += fmt.Sprintf("; %s p50=%v p99=%v", d.what, time.Duration(p50).Round(10*time.Microsecond), time.Duration(p99).Round(10*time.Microsecond))
+		}
+	}
+	return line + " (-full has all)"
+}
+
+// toFile writes a file; "" is none. A regular one is written beside itself first,
+// so that it is never half there, unless it is added to.
 func toFile(path string, how int, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, 0o666)
+	to := path
+	info, err := os.Stat(path)
+	beside := how == os.O_TRUNC && (err != nil || info.Mode().IsRegular())
+	if beside {
+		to += ".part"
+	}
+	f, err := os.OpenFile(to, os.O_CREATE|os.O_RDWR|how, 0o666)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(f)
-	err = write(w)
-	return errors.Join(err, w.Flush(), f.Close())
+	if how == os.O_APPEND && !endsLine(f) {
+		w.WriteByte('\n') //nolint:errcheck // Flush tells
+	}
+	err = errors.Join(write(w), w.Flush(), f.Close())
+	switch {
+	case !beside:
+		return err
+	case err != nil:
+		return errors.Join(err, os.Remove(to))
+	}
+	return os.Rename(to, path)
+}
+
+// endsLine reports whether what is added to a file begins a line.
+func endsLine(f *os.File) bool {
+	size, err := f.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return true
+	}
+	last := make([]byte, 1)
+	_, err = f.ReadAt(last, size-1)
+	return err != nil || last[0] == '\n'
 }

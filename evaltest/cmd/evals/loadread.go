@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -34,6 +35,9 @@ func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStu
 	if err := errors.Join(checkRules(f.fs, given, excluded, needed), f.checkValues(given)); err != nil {
 		return nil, err
 	}
+	if err := f.out.check(f.inputs()); err != nil {
+		return nil, err
+	}
 	s := &loadStuff{}
 	var err error
 	if s.input, err = f.inputDist(); err != nil {
@@ -54,6 +58,19 @@ func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStu
 		err = f.readTrace(s, given)
 	}
 	return s, err
+}
+
+// inputs are the files that are read.
+func (f *loadFlags) inputs() []namedFile {
+	list := append(tokenizerFiles("tokenizer", f.tokenizer), namedFile{"dataset-jsonl", strings.TrimSpace(f.dataset)}, namedFile{"trace", f.trace.path})
+	for _, l := range []*lengthFlags{&f.input, &f.output} {
+		file, _, _ := strings.Cut(l.file, ":")
+		if _, err := os.Stat(l.file); err == nil {
+			file = l.file // the colon is of its name
+		}
+		list = append(list, namedFile{l.family + "-lengths", file})
+	}
+	return list
 }
 
 // checkValues refuses what no other check knows by the flag's name.

@@ -102,10 +102,28 @@ func (r *requireFlag) check(result *metric.Result) error {
 		v, ok := values[t.unit]
 		switch {
 		case !ok:
-			errs = append(errs, fmt.Errorf("-require %q: there is no %s: nothing was measured, or too few answers for it", t.text, t.unit))
+			errs = append(errs, fmt.Errorf("-require %q: there is no %s: %s", t.text, t.unit, missing(t.unit, result)))
 		case !t.holds(v):
-			errs = append(errs, fmt.Errorf("-require %q: %s is %s", t.text, t.unit, strconv.FormatFloat(v, 'g', 6, 64)))
+			errs = append(errs, fmt.Errorf("-require %q: %s is %s", t.text, t.unit, inUnit(v, t.unit)))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// inUnit is a number as a person reads it.
+func inUnit(v float64, unit string) string {
+	if strings.HasSuffix(unit, "-ns") {
+		return time.Duration(v).String()
+	}
+	return strconv.FormatFloat(v, 'g', 6, 64)
+}
+
+// missing is why there is no number of a unit.
+func missing(unit string, r *metric.Result) string {
+	for name, p := range map[string]float64{"-p50-": 0.5, "-p90-": 0.9, "-p99-": 0.99} {
+		if need := metric.Needed(p); strings.Contains(unit, name) && r.Counts.OK < need {
+			return fmt.Sprintf("it takes %d answers, and there were %d", need, r.Counts.OK)
+		}
+	}
+	return "nothing was measured of it; times between tokens need streamed answers, goodput needs limits"
 }

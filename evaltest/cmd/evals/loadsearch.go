@@ -106,7 +106,7 @@ func (p *program) searchLoad(ctx context.Context, f *loadFlags, s *loadStuff, se
 	tries := 0
 	at := func(rate float64) (load.Load, error) {
 		tries++ // each run has its own times and texts, all from one seed
-		l, err := f.plan(s, p.env, workload.Mix(seed, uint64(tries), workload.Arrivals), workload.Mix(salt, uint64(tries), workload.OwnSalt), rate)
+		l, err := f.plan(s, p.env, root(seed, tries, workload.Arrivals), root(salt, tries, workload.OwnSalt), rate)
 		l.Progress, l.Tick = f.out.progress()
 		return l, err
 	}
@@ -176,4 +176,11 @@ func unanswered(f *arrival.Found, err error) error {
 		return fmt.Errorf("the search ended at this client's own limit, not at the server's")
 	}
 	return fmt.Errorf("the search was not decided in %d runs: raise -search-max-tries", f.Tries)
+}
+
+// root is the root of a run's random numbers. It is drawn and not mixed: of roots
+// that differ as the streams of one root do, the requests of one run would be
+// those of the next, one further on.
+func root(of uint64, try int, s workload.Stream) uint64 {
+	return workload.Rand(of, uint64(try), s).Uint64()
 }

@@ -32,7 +32,9 @@ type Call struct {
 
 // Do makes one call, with the tries that Config.Retry allows, and fills in what
 // the client knows of rec: FirstSent to Fragments, Streamed, Usage, Finish,
-// Model, Tries, Status and Failure. What rec held there is lost, but for the
+// Model, Tries, Status and Failure. A kept connection that the server had closed
+// (record.Stale) is followed by another try at once, twice at most, whatever Retry
+// says; it stands in Tries. What rec held there is lost, but for the
 // memory of Fragments and Tries, which is used again; all else is left as it is.
 //
 // It returns when the answer has ended and the connection is free again, or
@@ -49,17 +51,24 @@ func (c *Client) Do(ctx context.Context, call *Call, rec *record.Request) {
 		rec.Sent, rec.Done, rec.Failure = rec.FirstSent, rec.FirstSent, failure
 		return
 	}
+	stale := 0
 	for n := 1; ; n++ {
-		if n > 1 {
+		if len(rec.Tries) > 0 {
 			forgetTry(rec)
 		}
 		var out outcome
 		c.try(ctx, call, rec, &out)
-		if n == 1 {
+		if len(rec.Tries) == 0 {
 			rec.FirstSent = rec.Sent
 		}
 		if out.failure == nil {
 			return
+		}
+		if out.failure.Class == record.Stale && stale < maxStale && ctx.Err() == nil {
+			stale++
+			n-- // it was no try at the server: nothing was wrong with it or the request
+			rec.Tries = append(rec.Tries, record.Try{Sent: rec.Sent, Done: rec.Done, Status: rec.Status, Failure: *out.failure})
+			continue
 		}
 		wait, again := c.cfg.Retry.next(n, &out, c.cfg.Seed, uint64(rec.Seq))
 		if !again {
@@ -74,6 +83,10 @@ func (c *Client) Do(ctx context.Context, call *Call, rec *record.Request) {
 		}
 	}
 }
+
+// maxStale is how many kept connections that the server had closed a call may
+// meet before that counts as a failed try: llama.cpp closes one after each stream.
+const maxStale = 2
 
 // clearRecord empties what Do fills in.
 func clearRecord(rec *record.Request) {

@@ -12,7 +12,8 @@ import (
 )
 
 // Retry says when a failed try is followed by another: only where that can help,
-// that is after record.Connect, record.Stale, record.Server (except 501 and 505)
+// that is after record.Connect, record.Stale (after the two that [Client.Do] tries
+// again at once), record.Server (except 501 and 505)
 // and record.RateLimited (except an account without money or a daily quota), and
 // after a timeout if Timeouts is set. The failed tries stand in
 // record.Request.Tries, and their time is in no time of the last one.

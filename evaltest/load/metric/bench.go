@@ -147,6 +147,14 @@ func Units(list []Metric) []string {
 	return lines
 }
 
+// CheckBenchName returns what WriteBench has against a name; nil if nothing.
+func CheckBenchName(name string) error {
+	if name == "" || !unicode.IsUpper([]rune(name)[0]) {
+		return fmt.Errorf("metric: benchmark name %q: want it to begin with an upper-case letter, such as Load/model=x", name)
+	}
+	return nil
+}
+
 // WriteBench writes the result as a benchmark that benchstat reads: metadata
 // of the units, the configuration as "key: value" lines, and one line named
 // Benchmark<name>, whose iterations are the answers and whose values are
@@ -172,8 +180,8 @@ func (r *Result) WriteBench(w io.Writer, name string, config map[string]string) 
 		}
 		fmt.Fprintf(&b, "%s: %s\n", key, config[key])
 	}
-	if name == "" || !unicode.IsUpper([]rune(name)[0]) {
-		return fmt.Errorf("metric: benchmark name %q: want it to begin with an upper-case letter, such as Load/model=x", name)
+	if err := CheckBenchName(name); err != nil {
+		return err
 	}
 	fmt.Fprintf(&b, "Benchmark%s/load\t%d", strings.Map(nameRune, name), r.Counts.OK)
 	for _, m := range list {

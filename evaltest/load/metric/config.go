@@ -30,9 +30,10 @@ type Config struct {
 	Rate float64
 	// SLO is what a good answer keeps to.
 	SLO SLO
-	// CacheWanted says that prefix cache hits are part of the workload. If
-	// not, they make the run invalid: a repeat that reads the cache of the one
-	// before measures something else.
+	// CacheWanted says that a warm prefix cache is part of the workload. If
+	// not, hits beyond the requests' PossibleCached, which are this run's own, and
+	// the tokens that a chat template adds make the run invalid: a repeat that
+	// reads the cache of the one before measures something else.
 	CacheWanted bool
 	// ClockNoise is the span below which a TPOT is undefined; 0 is
 	// [DefaultClockNoise]. A calibrated host knows better.

@@ -39,6 +39,7 @@ type Meter struct {
 	good     goods
 	errors   failures
 	tries    failures
+	unwanted int64 // cached tokens
 	finishes words
 	models   words
 	failed   []FailedRequest
@@ -262,11 +263,26 @@ func (m *Meter) answer(r *record.Request, v *View) {
 	m.input.add(r.Usage.Input, r.Usage.Known)
 	m.cached.add(r.Usage.CachedInput, r.Usage.Known)
 	m.possible.add(int64(r.PossibleCached), true)
+	m.unwanted += unwanted(r)
 	m.lengths(r, v)
 	m.finishes.add(r.Finish)
 	m.models.add(r.Model)
 	m.good.judge(m.config.SLO, v)
 	m.bucket(r, v)
+}
+
+// unwanted is how many tokens came from the server's cache that neither the
+// workload's shared prefixes explain nor what the server adds to each prompt: a
+// chat template's own text is the same in all of them.
+func unwanted(r *record.Request) int64 {
+	if !r.Usage.Known {
+		return 0
+	}
+	explained := int64(r.PossibleCached)
+	if r.AskedInput > 0 {
+		explained += max(0, r.Usage.Input-int64(r.AskedInput))
+	}
+	return max(0, r.Usage.CachedInput-explained)
 }
 
 // tokens adds the gaps of an answer.

@@ -252,7 +252,18 @@ func TestLengthsAndCache(t *testing.T) {
 	assert.InEpsilon(t, 160.0/401, must(t, res.Tokens.CachedShare), exactly)
 	assert.InEpsilon(t, 0.8, must(t, res.Tokens.CacheEfficiency), exactly)
 	assert.Equal(t, []Word{{"length", 4}}, res.Finishes)
-	assert.False(t, res.Validity.Valid, "nobody wanted the cache")
+	assert.True(t, res.Validity.Valid, "the run's own prefixes explain the cache")
+	for _, row := range []struct {
+		name   string
+		cached int64
+		valid  bool
+	}{{"the template's 10 and the prefix's 50", 60, true}, {"an earlier run's", 90, false}} {
+		m := meter(t, Config{})
+		r := answered(0, 0, 10*ms, 20*ms)
+		r.AskedInput, r.PossibleCached, r.Usage.Input, r.Usage.CachedInput = 100, 50, 110, row.cached
+		add(t, m, r)
+		assert.Equal(t, row.valid, m.Result(Health{}).Validity.Valid, row.name)
+	}
 	wanted := meter(t, Config{CacheWanted: true})
 	r := answered(0, 0, 10*ms, 20*ms)
 	r.Usage.CachedInput = 90

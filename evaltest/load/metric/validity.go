@@ -37,8 +37,9 @@ type Limits struct {
 	// Achieved is the smallest share of the schedule's arrival rate that must
 	// have been sent: 0.99.
 	Achieved float64
-	// Cached is the largest share of input tokens from the server's prefix
-	// cache where none are wanted: 0.01, where vLLM's client warns.
+	// Cached is the largest share of input tokens from the server's prefix cache
+	// that nothing explains, see Config.CacheWanted: 0.01, where vLLM's client
+	// warns.
 	Cached float64
 }
 
@@ -153,7 +154,11 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 	v.most("token sources", Some(float64(len(r.Tokens.Sources))), 1, "sources", "token counts of different kinds were added up: make the server report usage for every request")
 	v.most("refused records", Some(float64(r.Counts.Refused)), 0, "requests", "records that could not be true are missing from every number")
 	if !m.config.CacheWanted {
-		v.most("cached input", r.Tokens.CachedShare, l.Cached, "1", "the server answered from a prefix cache that the workload does not want: salt the prompts of each run")
+		share := Figure{}
+		if input, ok := r.Tokens.Input.Get(); ok && r.Tokens.CachedShare.Known() {
+			share = ratio(float64(m.unwanted), input)
+		}
+		v.most("cached input", share, l.Cached, "1", "the server answered from a prefix cache more than the workload's shared prefixes and the chat template explain: salt the prompts of each run, or say that a warm cache is wanted")
 	}
 	return v
 }

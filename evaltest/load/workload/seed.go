@@ -49,7 +49,8 @@ func ReplyText(turn int) Stream { return 0x4000000000000000 + Stream(turn) }
 //
 //	root + agent·0x9E3779B97F4A7C15 + stream·0xD1B54A32D192ED03 (mod 2⁶⁴)
 //
-// as BatchBench does.
+// as BatchBench does. It is no root for another Mix or Rand: the streams of two
+// such roots are the same ones, moved by one.
 func Mix(root, agent uint64, s Stream) uint64 {
 	return root + agent*goldenRatio + uint64(s)*0xD1B54A32D192ED03
 }

@@ -18,10 +18,6 @@ import (
 	"github.com/goevals/evals/evaltest/load/trace"
 )
 
-// agentLimits say when a run is not valid; the zero value is the defaults. Tests
-// share their processors with the server, and switch them off.
-var agentLimits metric.Limits
-
 // agentFlags are the flags of evals agent.
 type agentFlags struct {
 	p      *program
@@ -45,6 +41,7 @@ type agentFlags struct {
 	tokenizer             string
 	seed                  uint64 // that is used
 	seedGiven             optional[uint64]
+	limit                 limitFlag
 	replies               string
 	stream, declareTool   bool
 	ignoreEOS             bool
@@ -98,7 +95,7 @@ func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 	fs.IntVar(&f.turnOver, "replay-turn-overhead-tokens", 0, "the server's chat template adds `N` tokens with each turn")
 	fs.StringVar(&f.admission, "admission", "closed-loop", "when trajectories begin: `WHEN` is closed-loop, as slots become free, or open-loop, at their start_after_ms")
 	fs.Float64Var(&f.timeScale, "time-scale", 1, "divide starts and delays by `X`: 2 is twice as fast")
-	fs.StringVar(&f.trace, "trace", "", "replay a trace `FILE` of requests: "+kindList())
+	fs.StringVar(&f.trace, "trace", "", "replay a trace `FILE` of requests: "+traceKinds())
 	fs.StringVar(&f.traceKind, "trace-kind", "auto", "the `KIND` of the trace; auto looks at what it holds")
 	fs.StringVar(&f.traceSalt, "trace-salt", "", "other `TEXT`, other texts of the same structure, which no cache holds from the run before")
 	fs.DurationVar(&f.traceMaxDelay, "trace-max-delay", 0, "cut longer delays between turns to this `TIME`; 0 cuts none")
@@ -110,6 +107,7 @@ func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.IntVar(&f.active, "max-active-agents", 0, "`N` agents are active at most; the next one takes the slot of one that has ended (default: all)")
 	fs.StringVar(&f.tokenizer, "tokenizer-model", "", "make and count texts with the tokenizer `NAME`: a tokenizer.json or its folder, an encoding such as o200k_base, or the id of a repository of the hub (default: words that are one token in all common tokenizers)")
+	fs.Var(&f.limit, "limit", limitHelp)
 	fs.Var(&f.seedGiven, "seed", "the `SEED` of all lengths, texts and tags (default: drawn, and printed)")
 	fs.StringVar(&f.replies, "replies", "live", "what stands in prompts for earlier answers: `WHAT` is live, the server's own, or recorded, texts of the planned length")
 	fs.BoolVar(&f.stream, "stream", false, "ask for streamed answers unless the manifest says otherwise: without it there is no time to the first token")
@@ -125,14 +123,6 @@ func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.BoolVar(&f.verbose, "verbose", false, "print each request and answer to standard error, cut to 50 characters")
 	fs.BoolVar(&f.verbose, "v", false, "another name of -verbose")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "make all texts, print a line for each request, and send nothing")
-}
-
-func kindList() string {
-	var names []string
-	for _, k := range trace.Kinds() {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
 }
 
 // run does what the flags ask for.
@@ -191,7 +181,7 @@ func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error)
 		return load.Agents{}, err
 	}
 	a := load.Agents{
-		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: agentLimits},
+		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: f.limit.limits},
 		Config: agent.Config{
 			Text: text, Seed: f.seed,
 			Body: agent.Body{
@@ -312,7 +302,7 @@ func (f *agentFlags) check() error {
 		return err
 	}
 	if _, err := trace.ParseKind(f.traceKind); err != nil {
-		return usagef("agent: -trace-kind is %q: want auto, %s", f.traceKind, kindList())
+		return usagef("agent: -trace-kind is %q: want auto, %s", f.traceKind, traceKinds())
 	}
 	f.seed = rooted(f.seedGiven)
 	return nil

@@ -71,7 +71,7 @@ var agentGroups = []flagGroup{
 		" trace trace-kind trace-salt trace-max-delay trace-limit write-plans"},
 	{"How they run", "max-active-agents max-in-flight lookahead replies seed tokenizer-model"},
 	{"Routing", "user-prefix disable-user-tagging dp-rank-perfect-routing dp-rank-perfect-routing-num"},
-	{"Limits of a good answer, and thresholds", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require"},
+	{"Limits of a good answer, thresholds, and when a run is not valid", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require limit"},
 	{"What is left behind", "results-csv json requests-jsonl agent-events-jsonl bench bench-name full quiet verbose dry-run"},
 }
 

@@ -271,7 +271,7 @@ func (f *loadFlags) declare(fs *flag.FlagSet, p *program) {
 	f.when.declare(fs)
 	f.search.declare(fs)
 	f.calibrate.declare(fs)
-	fs.Var(&f.limit, "limit", "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are "+limitNames+": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off")
+	fs.Var(&f.limit, "limit", limitHelp)
 	fs.BoolVar(&f.whole, "whole", false, "ask for answers in one piece, as batchbench does; there is then no first token to wait for")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on until -output-tokens")
 	fs.Var(&f.extra, "extra", "further fields of each request, as a `JSON` object such as {\"temperature\":0}")

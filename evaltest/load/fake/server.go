@@ -192,8 +192,8 @@ func (s *Server) fault() error {
 	switch {
 	case s.Output > MaxOutput:
 		return fmt.Errorf("fake: Server.Output is %d: want at most %d", s.Output, MaxOutput)
-	case s.First < 0:
-		return fmt.Errorf("fake: Server.First is %v: want 0 or more", s.First)
+	case s.First < 0 || s.First > longest:
+		return fmt.Errorf("fake: Server.First is %v: want 0 to %v", s.First, longest)
 	case s.Gap < 0 || s.Gap > time.Hour: // an answer's times must not overflow
 		return fmt.Errorf("fake: Server.Gap is %v: want 0 to 1h", s.Gap)
 	case s.Count != nil && s.Encode != nil:
@@ -202,12 +202,15 @@ func (s *Server) fault() error {
 		return fmt.Errorf("fake: Server.Block is %d with Count, which does not say what the tokens are: give Encode instead", s.Block)
 	}
 	for i, stall := range s.Stalls {
-		if stall.At < 0 || stall.For < 0 {
-			return fmt.Errorf("fake: Server.Stalls[%d] is %v for %v: want 0 or more", i, stall.At, stall.For)
+		if stall.At < 0 || stall.For < 0 || stall.At > longest || stall.For > longest {
+			return fmt.Errorf("fake: Server.Stalls[%d] is %v for %v: want 0 to %v", i, stall.At, stall.For, longest)
 		}
 	}
 	return nil
 }
+
+// longest is more than any test takes, and so little that sums do not overflow.
+const longest = 1000 * time.Hour
 
 // merged are the stalls by time, without overlaps.
 func merged(stalls []Stall) []Stall {

@@ -289,7 +289,8 @@ func (m *Meter) warnings(r *Result) []string {
 		warn("%d of %d answers held no text at all", n, m.counts.OK)
 	}
 	if n := r.Lengths.Input; n > 0 {
-		warn("%d of %d inputs had not the asked length", n, r.Lengths.InputAsked)
+		median := r.Dists[InputDiff].At(0.5).Value
+		warn("%d of %d inputs had not the asked length, by %s tokens at the median: a chat template adds some to each prompt", n, r.Lengths.InputAsked, median)
 	}
 	if n := r.Lengths.Output; n > 0 {
 		warn("%d of %d outputs had not the asked length", n, r.Lengths.OutputAsked)

@@ -24,6 +24,7 @@ type bench struct {
 	dial   func(context.Context, string, string) (net.Conn, error)
 	start  time.Time
 	stop   func()
+	header http.Header // of each call
 
 	mu   sync.Mutex
 	seen []*fake.Seen // in the order of their ends
@@ -33,7 +34,7 @@ type bench struct {
 func serve(t *testing.T, s *fake.Server) *bench {
 	t.Helper()
 	p := fake.NewPipe()
-	b := &bench{t: t, server: s, dial: p.Dial, start: time.Now()}
+	b := &bench{t: t, header: http.Header{"X-Test": {"yes"}}, server: s, dial: p.Dial, start: time.Now()}
 	s.Saw = func(seen *fake.Seen) {
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -61,7 +62,7 @@ func (b *bench) call(ctx context.Context, p client.Prompt) *record.Request {
 		return nil
 	}
 	rec := &record.Request{}
-	b.client.Do(ctx, &client.Call{Start: b.start, Body: body, Whole: p.Whole, Header: http.Header{"X-Test": {"yes"}}}, rec)
+	b.client.Do(ctx, &client.Call{Start: b.start, Body: body, Whole: p.Whole, Header: b.header}, rec)
 	return rec
 }
 

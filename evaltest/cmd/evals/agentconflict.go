@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 )
 
@@ -60,27 +59,8 @@ func (f *agentFlags) conflicts() error {
 			return usagef("agent: %s", x.msg)
 		}
 	}
-	return f.files()
-}
-
-// files refuses two flags with one file: the later one would overwrite the
-// other.
-func (f *agentFlags) files() error {
-	seen := map[string]string{}
-	for _, x := range []struct{ name, path string }{
-		{"agent-plans-jsonl", f.manifest}, {"trace", f.trace}, {"write-plans", f.writePlans}, {"agent-events-jsonl", f.events},
-		{"requests-jsonl", f.output.requests}, {"results-csv", f.output.csv}, {"json", f.output.json}, {"bench", f.output.bench},
-	} {
-		path := filepath.Clean(x.path)
-		if x.path == "" || strings.HasPrefix(path, "/dev/") {
-			continue
-		}
-		if other, ok := seen[path]; ok {
-			return usagef("agent: -%s and -%s are both %q: each needs a file of its own", other, x.name, x.path)
-		}
-		seen[path] = x.name
-	}
-	return nil
+	inputs := append(tokenizerFiles("tokenizer-model", f.tokenizer), namedFile{"agent-plans-jsonl", f.manifest}, namedFile{"trace", f.trace})
+	return f.output.check(inputs, namedFile{"write-plans", f.writePlans}, namedFile{"agent-events-jsonl", f.events})
 }
 
 // unwritten names the files that a run without requests does not write.

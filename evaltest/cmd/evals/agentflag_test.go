@@ -220,7 +220,7 @@ func TestAgentMistakes(t *testing.T) {
 		{"input 0", "above 0", "-input-tokens 0", "--input-tokens is 0"},
 		{"invocations 0", "above 0", "-tool-invocations 0", "--tool-invocations is 0"},
 		{"no number", "not whole", "-input-tokens 1.5", "want a whole number"},
-		{"one file for two", "one would overwrite the other", "-requests-jsonl x.jsonl -agent-events-jsonl ./x.jsonl", `-agent-events-jsonl and -requests-jsonl are both "x.jsonl"`},
+		{"one file for two", "one would overwrite the other", "-requests-jsonl x.jsonl -agent-events-jsonl ./x.jsonl", `-requests-jsonl and -agent-events-jsonl are both "./x.jsonl"`},
 		{"plans over plans", "the file is being read", replay + " -write-plans " + g4, "each needs a file of its own"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -41,7 +41,7 @@ var loadCommand = command{
 func (p *program) load(ctx context.Context, f *loadFlags) error {
 	if f.calibrate.on || f.calibrate.serve {
 		given := f.given()
-		if err := errors.Join(f.calibrate.check(given), f.checkValues(given)); err != nil {
+		if err := errors.Join(f.calibrate.check(given), f.checkValues(given), f.out.check(nil)); err != nil {
 			return err
 		}
 		if f.calibrate.serve {

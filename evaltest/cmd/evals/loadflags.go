@@ -138,11 +138,7 @@ func (l *lengthFlags) dist() (workload.Dist, error) {
 		}
 		return d, nil
 	case l.file != "":
-		path, column := l.file, ""
-		if i := strings.LastIndexByte(path, ':'); i > 1 { // a drive's name is one letter
-			path, column = path[:i], path[i+1:]
-		}
-		values, err := workload.LoadLengths(path, column)
+		values, err := workload.LoadLengths(lengthsFile(l.file))
 		if err != nil {
 			return workload.Dist{}, fmt.Errorf("-%s-lengths: %w", l.family, err)
 		}
@@ -153,6 +149,14 @@ func (l *lengthFlags) dist() (workload.Dist, error) {
 		return d, usagef("%s", l.valued(err))
 	}
 	return d, nil
+}
+
+// lengthsFile divides FILE:COLUMN; the column is empty if there is none.
+func lengthsFile(s string) (path, column string) {
+	if i := strings.LastIndexByte(s, ':'); i > 1 { // a drive's name is one letter
+		return s[:i], s[i+1:]
+	}
+	return s, ""
 }
 
 // valued is an error of the settings, with the value of the flag that it is

@@ -31,7 +31,7 @@ type loadStuff struct {
 // files are not.
 func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStuff, error) {
 	given := f.given()
-	if err := errors.Join(checkRules(f.fs, given, excluded, needed), f.checkValues(given)); err != nil {
+	if err := errors.Join(checkRules(f.fs, given, excluded, needed), f.checkValues(given), f.out.check(f.inputs())); err != nil {
 		return nil, err
 	}
 	s := &loadStuff{}
@@ -54,6 +54,15 @@ func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStu
 		err = f.readTrace(s, given)
 	}
 	return s, err
+}
+
+// inputs are the files that the flags name to be read.
+func (f *loadFlags) inputs() []namedFile {
+	in, _ := lengthsFile(f.input.file)
+	out, _ := lengthsFile(f.output.file)
+	return append(tokenizerFiles("tokenizer", f.tokenizer),
+		namedFile{"dataset-jsonl", strings.TrimSpace(f.dataset)}, namedFile{"trace", f.trace.path},
+		namedFile{"input-lengths", in}, namedFile{"output-lengths", out})
 }
 
 // checkValues refuses what no other check knows by the flag's name.

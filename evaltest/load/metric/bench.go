@@ -172,8 +172,8 @@ func (r *Result) WriteBench(w io.Writer, name string, config map[string]string) 
 		}
 		fmt.Fprintf(&b, "%s: %s\n", key, config[key])
 	}
-	if name == "" || !unicode.IsUpper([]rune(name)[0]) {
-		return fmt.Errorf("metric: benchmark name %q: want it to begin with an upper-case letter, such as Load/model=x", name)
+	if err := CheckBenchName(name); err != nil {
+		return err
 	}
 	fmt.Fprintf(&b, "Benchmark%s/load\t%d", strings.Map(nameRune, name), r.Counts.OK)
 	for _, m := range list {
@@ -181,6 +181,16 @@ func (r *Result) WriteBench(w io.Writer, name string, config map[string]string) 
 	}
 	if _, err := io.WriteString(w, b.String()+"\n"); err != nil {
 		return fmt.Errorf("metric: writing benchmark lines: %w", err)
+	}
+	return nil
+}
+
+// CheckBenchName returns an error for a name that [Result.WriteBench] refuses, so
+// that it can be found before anything is measured: one that does not begin with
+// an upper-case letter, which no benchmark may.
+func CheckBenchName(name string) error {
+	if name == "" || !unicode.IsUpper([]rune(name)[0]) {
+		return fmt.Errorf("metric: benchmark name %q: want it to begin with an upper-case letter, such as Load/model=x", name)
 	}
 	return nil
 }

@@ -18,16 +18,13 @@ import (
 	"github.com/goevals/evals/evaltest/load/trace"
 )
 
-// agentLimits say when a run is not valid; the zero value is the defaults. Tests
-// share their processors with the server, and switch them off.
-var agentLimits metric.Limits
-
 // agentFlags are the flags of evals agent.
 type agentFlags struct {
 	p      *program
 	fs     *flag.FlagSet
 	server serverFlags
 	output outputFlags
+	limit  limitFlag
 
 	families []*family
 	agents   int
@@ -83,6 +80,7 @@ func (f *agentFlags) declare() {
 	} {
 		fs.Lookup(name).Usage = usage
 	}
+	f.limit.declare(fs)
 	for _, x := range f.families {
 		x.declare(fs)
 	}
@@ -98,7 +96,7 @@ func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 	fs.IntVar(&f.turnOver, "replay-turn-overhead-tokens", 0, "the server's chat template adds `N` tokens with each turn")
 	fs.StringVar(&f.admission, "admission", "closed-loop", "when trajectories begin: `WHEN` is closed-loop, as slots become free, or open-loop, at their start_after_ms")
 	fs.Float64Var(&f.timeScale, "time-scale", 1, "divide starts and delays by `X`: 2 is twice as fast")
-	fs.StringVar(&f.trace, "trace", "", "replay a trace `FILE` of requests: "+kindList())
+	fs.StringVar(&f.trace, "trace", "", "replay a trace `FILE` of requests: "+traceKinds())
 	fs.StringVar(&f.traceKind, "trace-kind", "auto", "the `KIND` of the trace; auto looks at what it holds")
 	fs.StringVar(&f.traceSalt, "trace-salt", "", "other `TEXT`, other texts of the same structure, which no cache holds from the run before")
 	fs.DurationVar(&f.traceMaxDelay, "trace-max-delay", 0, "cut longer delays between turns to this `TIME`; 0 cuts none")
@@ -125,14 +123,6 @@ func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.BoolVar(&f.verbose, "verbose", false, "print each request and answer to standard error, cut to 50 characters")
 	fs.BoolVar(&f.verbose, "v", false, "another name of -verbose")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "make all texts, print a line for each request, and send nothing")
-}
-
-func kindList() string {
-	var names []string
-	for _, k := range trace.Kinds() {
-		names = append(names, string(k))
-	}
-	return strings.Join(names, ", ")
 }
 
 // run does what the flags ask for.
@@ -191,7 +181,7 @@ func (f *agentFlags) load(plan *agentPlan, text agent.Text) (load.Agents, error)
 		return load.Agents{}, err
 	}
 	a := load.Agents{
-		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: agentLimits},
+		Client: cfg, Plans: plan.plans, Metric: metric.Config{SLO: slo, Limits: f.limit.limits},
 		Config: agent.Config{
 			Text: text, Seed: f.seed,
 			Body: agent.Body{
@@ -312,7 +302,7 @@ func (f *agentFlags) check() error {
 		return err
 	}
 	if _, err := trace.ParseKind(f.traceKind); err != nil {
-		return usagef("agent: -trace-kind is %q: want auto, %s", f.traceKind, kindList())
+		return usagef("agent: -trace-kind is %q: want auto, %s", f.traceKind, traceKinds())
 	}
 	f.seed = rooted(f.seedGiven)
 	return nil

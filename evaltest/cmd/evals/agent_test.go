@@ -21,7 +21,6 @@ import (
 
 	"github.com/goevals/evals/evaltest/load"
 	"github.com/goevals/evals/evaltest/load/fake"
-	"github.com/goevals/evals/evaltest/load/metric"
 	loadrecord "github.com/goevals/evals/evaltest/load/record"
 )
 
@@ -65,15 +64,7 @@ func (w *watched) seen() []*fake.Seen {
 // shares its processors with the server and with other tests.
 func (w *watched) agents(t *testing.T, words ...string) ran {
 	t.Helper()
-	limitAgents(t, metric.Limits{LagP99: -1, LagMax: -1, CPU: -1, GCPause: -1, Achieved: -1, Cached: -1})
-	return evals("", noEnv, slices.Concat([]string{"agent", "-host", w.url, "-model", "m", "-quiet", "-seed", "7"}, words)...)
-}
-
-// limitAgents sets when a run is not valid, until the test ends.
-func limitAgents(t *testing.T, l metric.Limits) {
-	before := agentLimits
-	agentLimits = l
-	t.Cleanup(func() { agentLimits = before })
+	return evals("", noEnv, slices.Concat([]string{"agent", "-host", w.url, "-model", "m", "-quiet", "-seed", "7"}, strings.Fields(unhurried+" -limit cached=off"), words)...)
 }
 
 // fileOf writes a file of a test.

@@ -55,7 +55,8 @@ What differs from batchbench-agent:
   - A synthetic tool is declared with -declare-tool only, as theirs is never.
   - An answer's reasoning stays in the next prompt, also under its newer name.
   - Cached tokens that the server reports stand beside the estimate.
-  - -dry-run writes no CSV and no events: nothing was measured.
+  - -dry-run and -write-plans refuse flags of a run, such as -results-csv: nothing
+    is measured.
   - The CSV has further columns behind theirs: lengths, retries, jobs an hour.
 
 The same as theirs: -request-timeout-secs 0 is an error, -retry-delay-ms 0 keeps
@@ -71,7 +72,7 @@ var agentGroups = []flagGroup{
 		" trace trace-kind trace-salt trace-max-delay trace-limit write-plans"},
 	{"How they run", "max-active-agents max-in-flight lookahead replies seed tokenizer-model"},
 	{"Routing", "user-prefix disable-user-tagging dp-rank-perfect-routing dp-rank-perfect-routing-num"},
-	{"Limits of a good answer, and thresholds", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require"},
+	{"Limits of a good answer, thresholds, and when a run is not valid", "slo slo-ttft slo-tpot slo-e2e slo-share slo-service require limit"},
 	{"What is left behind", "results-csv json requests-jsonl agent-events-jsonl bench bench-name full quiet verbose dry-run"},
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -28,7 +27,7 @@ func (f *agentFlags) settings(p *agentPlan, rep *load.Report) map[string]string 
 		"seed": strconv.FormatUint(rep.Seed, 10), "replay_initial_overhead_tokens": "", "replay_turn_overhead_tokens": "",
 		"agent_events_jsonl": f.events, "admission_mode": f.admission, "time_scale": "",
 		"request_timeout_secs": strconv.Itoa(f.server.timeout), "max_retries": strconv.Itoa(f.server.retries), "retry_delay_ms": strconv.Itoa(delay),
-		"arrival": "sessions", "rate": "", "duration_seconds": "", "salt": f.traceSalt, "tokenizer": p.tokenizer, "evals_version": programVersion(),
+		"arrival": "sessions", "rate": "", "duration_seconds": "", "salt": f.traceSalt, "tokenizer": p.tokenizer, "evals_version": version(),
 	}
 	if p.shape == nil {
 		s["replay_initial_overhead_tokens"], s["replay_turn_overhead_tokens"] = strconv.Itoa(f.initialOver), strconv.Itoa(f.turnOver)
@@ -80,13 +79,4 @@ func unlessZero(n int) string {
 		return ""
 	}
 	return strconv.Itoa(n)
-}
-
-// programVersion is the version that this program was built from; "(devel)" of
-// one that is being worked on.
-func programVersion() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return ""
 }

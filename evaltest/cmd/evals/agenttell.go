@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/goevals/evals/evaltest/load"
 	"github.com/goevals/evals/evaltest/load/agent"
@@ -60,9 +59,6 @@ func (f *agentFlags) tellAgents(rep *load.Report) error {
 	return err
 }
 
-// verboseCut is how much of a text -verbose shows, as batchbench-agent's.
-const verboseCut = 50
-
 // An agentTalk prints requests and answers. Safe for concurrent use.
 type agentTalk struct {
 	mu sync.Mutex
@@ -80,11 +76,11 @@ func (t *agentTalk) tell(c *agent.Call, r *loadrecord.Request, message []byte) {
 	if err := json.Unmarshal(c.Body, &body); err == nil && len(body.Messages) > 0 {
 		last = contentOf(body.Messages[len(body.Messages)-1])
 	}
-	line := fmt.Sprintf("agent=%d invocation=%d messages=%d request=%s", c.Agent, c.Turn+1, len(body.Messages), shortText(last))
+	line := fmt.Sprintf("agent=%d invocation=%d messages=%d request=%s", c.Agent, c.Turn+1, len(body.Messages), shorten(last))
 	if r.Failure != nil {
-		line += " failure=" + shortText(r.Failure.Error())
+		line += " failure=" + shorten(r.Failure.Error())
 	} else {
-		line += " reply=" + shortText(contentOf(message))
+		line += " reply=" + shorten(contentOf(message))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,12 +96,4 @@ func contentOf(message []byte) string {
 		return string(message)
 	}
 	return *m.Content
-}
-
-// shortText cuts a text and quotes it, since a terminal obeys escapes.
-func shortText(s string) string {
-	if utf8.RuneCountInString(s) > verboseCut {
-		s = string([]rune(s)[:verboseCut]) + "…"
-	}
-	return fmt.Sprintf("%+q", s)
 }

@@ -275,7 +275,7 @@ func (f *loadFlags) declare(fs *flag.FlagSet, p *program) {
 	f.when.declare(fs)
 	f.search.declare(fs)
 	f.calibrate.declare(fs)
-	fs.Var(&f.limit, "limit", "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are "+limitNames+": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off")
+	f.limit.declare(fs)
 	fs.BoolVar(&f.whole, "whole", false, "ask for answers in one piece, as batchbench does; there is then no first token to wait for")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on until -output-tokens")
 	fs.Var(&f.extra, "extra", "further fields of each request, as a `JSON` object such as {\"temperature\":0}")
@@ -311,6 +311,10 @@ const (
 	fixedInput  = "input-tokens input-vary input-lognorm-mu input-lognorm-median input-lognorm-sigma input-lognorm-max"
 )
 
+// measuredFlags are about what was measured: where nothing is sent, they cannot be
+// kept.
+const measuredFlags = "results-csv json bench requests-jsonl require verbose"
+
 // excluded are flags that cannot go together.
 var excluded = []flagRule{
 	{"dataset-jsonl", inputFlags + " input-prefix-overlap overlap-of groups group-tokens group-system trace", "the file has the prompts"},
@@ -328,7 +332,7 @@ var excluded = []flagRule{
 	{"rate", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"stages", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"time-scale", "users requests-per-user rate stages search", "the trace's times are not used then"},
-	{"dry-run", "results-csv json bench requests-jsonl require verbose", "nothing is measured in a dry run"},
+	{"dry-run", measuredFlags, "nothing is measured in a dry run"},
 }
 
 // needed are flags that mean nothing without one of the others.

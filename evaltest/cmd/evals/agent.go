@@ -24,6 +24,7 @@ type agentFlags struct {
 	fs     *flag.FlagSet
 	server serverFlags
 	output outputFlags
+	limit  limitFlag
 
 	families []*family
 	agents   int
@@ -41,7 +42,6 @@ type agentFlags struct {
 	tokenizer             string
 	seed                  uint64 // that is used
 	seedGiven             optional[uint64]
-	limit                 limitFlag
 	replies               string
 	stream, declareTool   bool
 	ignoreEOS             bool
@@ -80,6 +80,7 @@ func (f *agentFlags) declare() {
 	} {
 		fs.Lookup(name).Usage = usage
 	}
+	f.limit.declare(fs)
 	for _, x := range f.families {
 		x.declare(fs)
 	}
@@ -107,14 +108,13 @@ func (f *agentFlags) declarePlans(fs *flag.FlagSet) {
 func (f *agentFlags) declareRun(fs *flag.FlagSet) {
 	fs.IntVar(&f.active, "max-active-agents", 0, "`N` agents are active at most; the next one takes the slot of one that has ended (default: all)")
 	fs.StringVar(&f.tokenizer, "tokenizer-model", "", "make and count texts with the tokenizer `NAME`: a tokenizer.json or its folder, an encoding such as o200k_base, or the id of a repository of the hub (default: words that are one token in all common tokenizers)")
-	fs.Var(&f.limit, "limit", limitHelp)
 	fs.Var(&f.seedGiven, "seed", "the `SEED` of all lengths, texts and tags (default: drawn, and printed)")
 	fs.StringVar(&f.replies, "replies", "live", "what stands in prompts for earlier answers: `WHAT` is live, the server's own, or recorded, texts of the planned length")
 	fs.BoolVar(&f.stream, "stream", false, "ask for streamed answers unless the manifest says otherwise: without it there is no time to the first token")
 	fs.BoolVar(&f.declareTool, "declare-tool", false, "declare the tool that the synthetic calls are to: strict servers want that")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on to the full length")
 	fs.IntVar(&f.lookahead, "lookahead", 0, fmt.Sprintf("make the first prompts of `N` trajectories before they are due (default %d)", agent.DefaultLookahead))
-	fs.IntVar(&f.inFlight, "max-in-flight", 0, "`N` requests are at the server at most; 0 is no limit but the active agents. A tool call holds none. Requests then wait by intent, and lag makes no run invalid")
+	fs.IntVar(&f.inFlight, "max-in-flight", 0, "`N` requests are at the server at most; 0 is no limit but the active agents. A tool call holds none. Requests then wait by intent, and lag makes no run invalid unless -limit says so")
 	fs.StringVar(&f.userPrefix, "user-prefix", "", "name agents `PREFIX`-0, PREFIX-1 and so on to the server (default: UUIDs that follow from the seed)")
 	fs.BoolVar(&f.noTags, "disable-user-tagging", false, "send neither user nor "+agent.HeaderRoutingKey)
 	fs.BoolVar(&f.perfect, "dp-rank-perfect-routing", false, "send "+agent.HeaderTargetWorker+": the agent's slot modulo -dp-rank-perfect-routing-num")

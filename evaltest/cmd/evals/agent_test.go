@@ -64,7 +64,7 @@ func (w *watched) seen() []*fake.Seen {
 // shares its processors with the server and with other tests.
 func (w *watched) agents(t *testing.T, words ...string) ran {
 	t.Helper()
-	return evals("", noEnv, slices.Concat([]string{"agent", "-host", w.url, "-model", "m", "-quiet", "-seed", "7"}, strings.Fields(unhurried), words)...)
+	return evals("", noEnv, slices.Concat([]string{"agent", "-host", w.url, "-model", "m", "-quiet", "-seed", "7"}, strings.Fields(unhurried+" -limit cached=off"), words)...)
 }
 
 // fileOf writes a file of a test.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -59,26 +59,17 @@ func (f *agentFlags) conflicts() error {
 			return usagef("agent: %s", x.msg)
 		}
 	}
-	return f.files()
-}
-
-// files refuses two flags with one file: the later one would overwrite the
-// other.
-func (f *agentFlags) files() error {
-	inputs := append(tokenizerFiles("tokenizer-model", f.tokenizer), namedFile{"agent-plans-jsonl", f.manifest}, namedFile{"trace", f.trace})
-	return f.output.check(inputs, namedFile{"write-plans", f.writePlans}, namedFile{"agent-events-jsonl", f.events})
-}
-
-// unwritten names the files that a run without requests does not write.
-func (f *agentFlags) unwritten() string {
-	var names []string
-	for _, x := range []string{"results-csv", "json", "requests-jsonl", "agent-events-jsonl", "bench"} {
-		if said := f.said(x); said != "" {
-			names = append(names, said)
+	if silent := f.said("dry-run", "write-plans"); f.dryRun || f.writePlans != "" {
+		names := strings.Fields(measuredFlags + " agent-events-jsonl")
+		if !f.verbose { // -verbose=false is no wish
+			names = slices.DeleteFunc(names, func(name string) bool { return name == "verbose" })
+		} else {
+			names = append(names, "v")
+		}
+		if measured := f.said(names...); measured != "" {
+			return usagef("agent: %s cannot be used with %s: nothing is sent, so nothing is measured", measured, silent)
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("nothing is sent, so nothing is written for %s", strings.Join(names, ", "))
+	inputs := append(tokenizerFiles("tokenizer-model", f.tokenizer), namedFile{"agent-plans-jsonl", f.manifest}, namedFile{"trace", f.trace})
+	return f.output.check(inputs, namedFile{"write-plans", f.writePlans}, namedFile{"agent-events-jsonl", f.events})
 }

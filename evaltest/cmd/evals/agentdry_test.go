@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -32,7 +31,6 @@ func TestAgentDryRun(t *testing.T) {
 		{"G5", "-agent-plans-jsonl " + g5 + " -replay-initial-overhead-tokens 5 -replay-turn-overhead-tokens 10"},
 		{"G12", "-agent-plans-jsonl " + g12 + " -tokenizer-model o200k_base -admission open-loop -time-scale 2"},
 		{"trace", "-trace ../../load/trace/testdata/mooncake.jsonl -trace-limit 2"},
-		{"no files", "-results-csv none.csv -tool-invocations 1"},
 	} {
 		r := evals("", noEnv, append([]string{"agent", "-dry-run", "-seed", "7"}, strings.Fields(row.args)...)...)
 		require.Equal(t, 0, r.code, r.stderr)
@@ -44,8 +42,6 @@ func TestAgentDryRun(t *testing.T) {
 		b.WriteString(name.ReplaceAllString(r.stdout+"--- stderr\n"+r.stderr, "$1") + "\n")
 	}
 	golden(t, "agent-dryrun.golden", b.String())
-	_, err := os.Stat("none.csv")
-	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
 // TestAgentWritePlans: a written manifest gives, without the other flags, the

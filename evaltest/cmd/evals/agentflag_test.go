@@ -133,6 +133,9 @@ func TestAgentFlags(t *testing.T) {
 			assert.Equal(t, metric.SLO{E2E: time.Second}, a.Metric.SLO)
 			assert.NotNil(t, a.Verbose)
 		}},
+		{"limits", "as evals load has them", "-limit lag-max=3s -limit cpu=off", func(t *testing.T, p *agent.Plans, a load.Agents) {
+			assert.Equal(t, metric.Limits{LagMax: 3 * time.Second, CPU: -1}, a.Metric.Limits)
+		}},
 		{"tokenizer", "it counts, too", "-tokenizer-model o200k_base", func(t *testing.T, p *agent.Plans, a load.Agents) {
 			c, ok := a.Config.Text.(agent.Counter)
 			require.True(t, ok)
@@ -201,6 +204,7 @@ func TestAgentMistakes(t *testing.T) {
 		{"host", "the client's words", "-host=", "Host is empty"},
 		{"prefix", "it becomes a header", "-user-prefix a\x01b", `"a\x01b"`},
 		{"slo", "unknown", "-slo none", "-slo"},
+		{"limit", "no name", "-limit lag=3s", `no limit is called "lag"`},
 		{"trace flag alone", "needs a trace", "-trace-salt x", "-trace-salt x needs -trace"},
 		{"trace limit", "at least 0", "-trace x -trace-limit -1", "-trace-limit is -1"},
 		{"trace kind", "unknown", "-trace x -trace-kind csv", `-trace-kind is "csv": want auto, azure`},
@@ -220,6 +224,11 @@ func TestAgentMistakes(t *testing.T) {
 		{"input 0", "above 0", "-input-tokens 0", "--input-tokens is 0"},
 		{"invocations 0", "above 0", "-tool-invocations 0", "--tool-invocations is 0"},
 		{"no number", "not whole", "-input-tokens 1.5", "want a whole number"},
+		{"dry run and csv", "nothing is measured, as in evals load", "-dry-run -results-csv x.jsonl", "-results-csv x.jsonl cannot be used with -dry-run true: nothing is sent"},
+		{"dry run and events", "likewise", "-dry-run -agent-events-jsonl x.jsonl", "-agent-events-jsonl x.jsonl cannot"},
+		{"dry run and a threshold", "it could not be kept", "-dry-run -require ok-%>=1", "-require cannot be used"},
+		{"dry run and verbose", "by either name", "-dry-run -v", "-v true cannot be used"},
+		{"plans and json", "nothing is sent either", "-write-plans x.jsonl -json y.json", "-json y.json cannot be used with -write-plans x.jsonl"},
 		{"one file for two", "one would overwrite the other", "-requests-jsonl x.jsonl -agent-events-jsonl ./x.jsonl", `-requests-jsonl and -agent-events-jsonl are both "./x.jsonl"`},
 		{"plans over plans", "the file is being read", replay + " -write-plans " + g4, "each needs a file of its own"},
 	} {

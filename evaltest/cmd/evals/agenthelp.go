@@ -55,7 +55,8 @@ What differs from batchbench-agent:
   - A synthetic tool is declared with -declare-tool only, as theirs is never.
   - An answer's reasoning stays in the next prompt, also under its newer name.
   - Cached tokens that the server reports stand beside the estimate.
-  - -dry-run writes no CSV and no events: nothing was measured.
+  - -dry-run and -write-plans refuse flags of a run, such as -results-csv: nothing
+    is measured.
   - The CSV has further columns behind theirs: lengths, retries, jobs an hour.
 
 The same as theirs: -request-timeout-secs 0 is an error, -retry-delay-ms 0 keeps

@@ -203,9 +203,6 @@ func (f *agentFlags) warnings(p *agentPlan) (list []string) {
 		for _, warning := range p.plans.Warnings {
 			list = append(list, warning.Error())
 		}
-		if s := f.unwritten(); s != "" {
-			list = append(list, s)
-		}
 	}
 	if n := starts(p.plans); n > 0 && f.admission == "closed-loop" {
 		list = append(list, fmt.Sprintf("%d trajectories have a start of their own, which a closed loop does not keep: -admission open-loop does", n))

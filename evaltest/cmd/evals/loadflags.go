@@ -138,11 +138,7 @@ func (l *lengthFlags) dist() (workload.Dist, error) {
 		}
 		return d, nil
 	case l.file != "":
-		path, column := l.file, ""
-		if i := strings.LastIndexByte(path, ':'); i > 1 { // a drive's name is one letter
-			path, column = path[:i], path[i+1:]
-		}
-		values, err := workload.LoadLengths(path, column)
+		values, err := workload.LoadLengths(lengthsFile(l.file))
 		if err != nil {
 			return workload.Dist{}, fmt.Errorf("-%s-lengths: %w", l.family, err)
 		}
@@ -153,6 +149,14 @@ func (l *lengthFlags) dist() (workload.Dist, error) {
 		return d, usagef("%s", l.valued(err))
 	}
 	return d, nil
+}
+
+// lengthsFile divides FILE:COLUMN; the column is empty if there is none.
+func lengthsFile(s string) (path, column string) {
+	if i := strings.LastIndexByte(s, ':'); i > 1 { // a drive's name is one letter
+		return s[:i], s[i+1:]
+	}
+	return s, ""
 }
 
 // valued is an error of the settings, with the value of the flag that it is
@@ -271,7 +275,7 @@ func (f *loadFlags) declare(fs *flag.FlagSet, p *program) {
 	f.when.declare(fs)
 	f.search.declare(fs)
 	f.calibrate.declare(fs)
-	fs.Var(&f.limit, "limit", limitHelp)
+	f.limit.declare(fs)
 	fs.BoolVar(&f.whole, "whole", false, "ask for answers in one piece, as batchbench does; there is then no first token to wait for")
 	fs.BoolVar(&f.ignoreEOS, "ignore-eos", false, "ask the server to go on until -output-tokens")
 	fs.Var(&f.extra, "extra", "further fields of each request, as a `JSON` object such as {\"temperature\":0}")
@@ -307,6 +311,10 @@ const (
 	fixedInput  = "input-tokens input-vary input-lognorm-mu input-lognorm-median input-lognorm-sigma input-lognorm-max"
 )
 
+// measuredFlags are about what was measured: where nothing is sent, they cannot be
+// kept.
+const measuredFlags = "results-csv json bench requests-jsonl require verbose"
+
 // excluded are flags that cannot go together.
 var excluded = []flagRule{
 	{"dataset-jsonl", inputFlags + " input-prefix-overlap overlap-of groups group-tokens group-system trace", "the file has the prompts"},
@@ -324,7 +332,7 @@ var excluded = []flagRule{
 	{"rate", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"stages", "users requests-per-user think every join", "a load is an open loop or a closed one"},
 	{"time-scale", "users requests-per-user rate stages search", "the trace's times are not used then"},
-	{"dry-run", "results-csv json bench requests-jsonl require verbose", "nothing is measured in a dry run"},
+	{"dry-run", measuredFlags, "nothing is measured in a dry run"},
 }
 
 // needed are flags that mean nothing without one of the others.

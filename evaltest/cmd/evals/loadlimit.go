@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,10 +17,11 @@ type limitFlag struct {
 	limits metric.Limits
 }
 
-const (
-	limitNames = "lag-p99, lag-max, cpu, gc-pause, achieved, cached"
-	limitHelp  = "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are " + limitNames + ": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off"
-)
+const limitNames = "lag-p99, lag-max, cpu, gc-pause, achieved, cached"
+
+func (l *limitFlag) declare(fs *flag.FlagSet) {
+	fs.Var(l, "limit", "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are "+limitNames+": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off")
+}
 
 func (l *limitFlag) String() string { return strings.Join(l.text, " ") }
 

@@ -277,7 +277,7 @@ func validity(rep *load.Report) string {
 		if dist := rep.Result.Dists[d.name]; dist.N > 0 {
 			p50, _ := dist.At(0.5).Value.Get()
 			p99, _ := dist.At(0.99).Value.Get()
-			line += fmt.Sprintf("; %s p50=%v p99=%v", d.what, time.Duration(p50).Round(10*time.Microsecond), time.Duration(p99).Round(10*time.Microsecond))
+			line += fmt.Sprintf("; %s (ms): p50=%.2f p99=%.2f", d.what, p50/1e6, p99/1e6)
 		}
 	}
 	return line + " (-full has all)"

@@ -36,12 +36,17 @@ func rooted(o optional[uint64]) uint64 {
 type extraFlag struct {
 	text   string
 	fields map[string]json.RawMessage
+	bad    error // said later: package flag would quote the text, which may hold a key
 }
 
 func (e *extraFlag) String() string { return e.text }
 
 func (e *extraFlag) Set(s string) error {
-	e.text = s
+	e.text, e.bad = s, e.read(s)
+	return nil
+}
+
+func (e *extraFlag) read(s string) error {
 	if err := json.Unmarshal([]byte(s), &e.fields); err != nil || e.fields == nil {
 		return errors.New(`want a JSON object such as {"temperature":0}`)
 	}

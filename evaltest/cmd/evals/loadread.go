@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"time"
 
@@ -32,10 +31,7 @@ type loadStuff struct {
 // files are not.
 func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStuff, error) {
 	given := f.given()
-	if err := errors.Join(checkRules(f.fs, given, excluded, needed), f.checkValues(given)); err != nil {
-		return nil, err
-	}
-	if err := f.out.check(f.inputs()); err != nil {
+	if err := errors.Join(checkRules(f.fs, given, excluded, needed), f.checkValues(given), f.out.check(f.inputs())); err != nil {
 		return nil, err
 	}
 	s := &loadStuff{}
@@ -60,17 +56,13 @@ func (f *loadFlags) read(ctx context.Context, env func(string) string) (*loadStu
 	return s, err
 }
 
-// inputs are the files that are read.
+// inputs are the files that the flags name to be read.
 func (f *loadFlags) inputs() []namedFile {
-	list := append(tokenizerFiles("tokenizer", f.tokenizer), namedFile{"dataset-jsonl", strings.TrimSpace(f.dataset)}, namedFile{"trace", f.trace.path})
-	for _, l := range []*lengthFlags{&f.input, &f.output} {
-		file, _, _ := strings.Cut(l.file, ":")
-		if _, err := os.Stat(l.file); err == nil {
-			file = l.file // the colon is of its name
-		}
-		list = append(list, namedFile{l.family + "-lengths", file})
-	}
-	return list
+	in, _ := lengthsFile(f.input.file)
+	out, _ := lengthsFile(f.output.file)
+	return append(tokenizerFiles("tokenizer", f.tokenizer),
+		namedFile{"dataset-jsonl", strings.TrimSpace(f.dataset)}, namedFile{"trace", f.trace.path},
+		namedFile{"input-lengths", in}, namedFile{"output-lengths", out})
 }
 
 // checkValues refuses what no other check knows by the flag's name.
@@ -107,6 +99,9 @@ func (f *loadFlags) checkValues(given map[string]bool) error {
 		if c.bad {
 			return usagef("-%s is %v: want %v", c.flag, c.value, c.want)
 		}
+	}
+	if f.extra.bad != nil {
+		return usagef("-extra: %v", f.extra.bad)
 	}
 	_, err := trace.ParseKind(f.trace.kind)
 	if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/goevals/evals/evaltest/load/metric"
@@ -18,48 +19,57 @@ func (o *outputFlags) files() []namedFile {
 }
 
 // check refuses, before any file is opened, one that would overwrite another:
-// inputs are those that are read, more those that are written besides a run's
-// own. Two flags may read one file.
+// inputs are those that are read, more those that are written besides o's own. Two flags may read one file.
+//
+// It refuses "-" as well, of which a file would be made, and a benchmark's name
+// that would be refused when the run is over.
 func (o *outputFlags) check(inputs []namedFile, more ...namedFile) error {
 	if err := metric.CheckBenchName(o.benchName); err != nil {
-		return usagef("-bench-name is %q: %v", o.benchName, err)
+		return usagef("-bench-name: %s", reason(err))
 	}
-	written := append(o.files(), more...)
-	seen := inputs
-	for _, w := range written {
-		if w.path == "-" {
-			return usagef("-%s is %q: want a file; standard output has the summary", w.flag, w.path)
+	seen := slices.DeleteFunc(slices.Clone(inputs), namedFile.harmless)
+	for _, x := range append(o.files(), more...) {
+		if x.path == "-" {
+			return usagef("-%s is %q: want a file; standard output has the summary, or the lines of a dry run", x.flag, x.path)
 		}
-		if w.path == "" || strings.HasPrefix(filepath.Clean(w.path), "/dev/") {
+		if x.harmless() {
 			continue
 		}
 		for _, other := range seen {
-			if other.path != "" && sameFile(other.path, w.path) {
-				return usagef("-%s and -%s are both %q: each needs a file of its own", other.flag, w.flag, w.path)
+			if x.same(other) {
+				return usagef("-%s and -%s are both %q: each needs a file of its own", other.flag, x.flag, x.path)
 			}
 		}
-		seen = append(seen[:len(seen):len(seen)], w)
+		seen = append(seen, x)
 	}
 	return nil
 }
 
-// sameFile reports whether two paths are of one file, which need not be there.
-func sameFile(a, b string) bool {
-	one, err := os.Stat(a)
-	two, err2 := os.Stat(b)
-	if err == nil && err2 == nil {
-		return os.SameFile(one, two)
-	}
-	return whole(a) == whole(b)
+// harmless reports whether two flags may well have this path: there is none, or
+// what is there keeps nothing.
+func (x namedFile) harmless() bool {
+	return x.path == "" || x.path == os.DevNull || strings.HasPrefix(filepath.Clean(x.path), "/dev/")
 }
 
-// whole is a path from the root, through links of its folder.
-func whole(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
+// same reports whether two paths are one file, by a link too, whether it is
+// there yet or not.
+func (x namedFile) same(y namedFile) bool {
+	a, errA := os.Stat(x.path)
+	b, errB := os.Stat(y.path)
+	if errA == nil && errB == nil {
+		return os.SameFile(a, b)
+	}
+	return x.place() == y.place()
+}
+
+// place is the path from the root, with the folder's links followed.
+func (x namedFile) place() string {
+	path, err := filepath.Abs(x.path)
+	if err != nil { // there is no folder to begin from
+		return filepath.Clean(x.path)
 	}
 	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
+		return filepath.Join(dir, filepath.Base(path))
 	}
 	return path
 }

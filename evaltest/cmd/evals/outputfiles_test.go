@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -18,6 +20,9 @@ func TestOutputFiles(t *testing.T) {
 		search = " -search -search-start 5 -requests 1 -slo-e2e 1s -cache-wanted"
 		server = " -host http://127.0.0.1:1 -model m -max-retries 0"
 	)
+	before := self
+	t.Cleanup(func() { self = before })
+	self = func(...string) (*exec.Cmd, error) { return nil, errors.New("a calibration began") } // the test itself would run again
 	here, err := os.Getwd()
 	require.NoError(t, err)
 	for _, row := range []struct{ name, reason, args, says string }{
@@ -46,6 +51,9 @@ func TestOutputFiles(t *testing.T) {
 		{"- of agent", "likewise", "agent -bench -", `-bench is "-"`},
 		{"- for events", "likewise", "agent -agent-events-jsonl -", `-agent-events-jsonl is "-"`},
 		{"- for plans", "likewise", "agent -write-plans -", `-write-plans is "-"`},
+		{"benchmark's name", "refused when all was paid for", "load -bench DIR/a -bench-name load", `-bench-name: benchmark name "load": want it to begin with an upper-case letter`},
+		{"benchmark's name of agent", "likewise", "agent -bench DIR/a -bench-name 9", `-bench-name: benchmark name "9"`},
+		{"no benchmark's name", "likewise", "agent -bench DIR/a -bench-name=", `-bench-name: benchmark name ""`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			require.NotEmpty(t, row.reason)

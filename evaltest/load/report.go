@@ -48,7 +48,9 @@ type Report struct {
 	MaxInFlight int           `json:"max_in_flight,omitempty"`
 	Client      client.Limits `json:"client"`
 	// Arrivals is how well due times were kept; absent for agents, whose turns
-	// are due when the one before and its tool are done.
+	// are due when the one before and its tool are done. Where a source ends the
+	// run, the arrivals that found no request left are counted here, and nowhere
+	// else.
 	Arrivals *arrival.Report `json:"arrivals,omitempty"`
 	// Agents is what became of trajectories.
 	Agents *agent.Result `json:"agents,omitempty"`

@@ -11,7 +11,8 @@ type Request struct {
 	// Seq numbers the requests of a run in the order in which they were
 	// admitted, from 0.
 	Seq int `json:"seq"`
-	// User is the closed-loop user or the slot that sent it, from 0.
+	// User is the closed-loop user or the slot that sent it, from 0; 0 in an open
+	// loop, which has none.
 	User int `json:"user"`
 	// Trajectory is the session that it belongs to, and Turn its place there,
 	// from 0; "" and 0 for a request on its own.

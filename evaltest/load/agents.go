@@ -208,6 +208,7 @@ func (r *agentRunner) report(result *agent.Result) *Report {
 	if r.cfg.Admission == agent.ClosedLoop {
 		rep.Users = result.MaxActive
 	}
+	rep.SinkWait = result.SinkWait
 	rep.warn(r.client, r.refused)
 	for _, w := range r.Plans.Warnings {
 		rep.Warnings = append(rep.Warnings, w.Error())

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -234,6 +235,28 @@ func requestsIn(t *testing.T, path string) (list []record.Request) {
 		list = append(list, r)
 	}
 	return list
+}
+
+// TestAgentsSlowSink: a sink that holds sessions back makes the run invalid.
+func TestAgentsSlowSink(t *testing.T) {
+	var n atomic.Int64
+	release := make(chan struct{})
+	// Of 7,500 requests and trajectories 4,096 fit into the queue: a second after
+	// nearly as many, all sessions wait.
+	url, _ := serve(t, &fake.Server{Saw: func(*fake.Seen) {
+		if n.Add(1) == 3200 {
+			time.AfterFunc(1200*time.Millisecond, func() { close(release) })
+		}
+	}})
+	plans, err := agent.Synthesize(1, 1500, agent.Shape{Input: agent.Fixed(4), Turns: agent.Fixed(4), Output: agent.Fixed(1), Environment: agent.Fixed(1)})
+	require.NoError(t, err)
+	a := replay(t, url, counting{nil, sync.OnceFunc(func() { <-release })})
+	a.Plans = plans
+	rep, err := load.RunAgents(t.Context(), a)
+	require.NoError(t, err)
+	assert.Greater(t, rep.SinkWait, 500*time.Millisecond)
+	require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
+	require.ErrorContains(t, rep.Problem(), "sink")
 }
 
 func TestBadAgents(t *testing.T) {

@@ -55,7 +55,7 @@ type Report struct {
 	// Agents is what became of trajectories.
 	Agents *agent.Result `json:"agents,omitempty"`
 	// SinkWait is how long requests that had ended were held back because
-	// [Load.Sink] had not taken those before them, added up.
+	// the sink, of a Load or of Agents, had not taken those before them, added up.
 	SinkWait time.Duration `json:"sink_wait_ns,omitempty"`
 	// Interrupted says that the caller's context ended the run.
 	Interrupted bool `json:"interrupted,omitempty"`

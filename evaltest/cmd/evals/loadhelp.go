@@ -144,4 +144,5 @@ What differs from batchbench:
     and the share at the cap that are printed take -lognorm-max into account. The
     histogram of input lengths is printed by -dry-run: prompts are made while the
     load runs.
-  - -verbose prints to standard error.`
+  - -verbose prints to standard error. -dry-run refuses it, and flags of files and
+    thresholds: nothing is measured.`

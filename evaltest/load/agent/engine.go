@@ -39,7 +39,9 @@ func Run(ctx context.Context, plans *Plans, cfg Config, caller Caller) (*Result,
 	}
 	e.making.Wait()
 	e.result.finish(plans, e.cfg.Admission)
-	if err := e.feeder.close(); err != nil {
+	err = e.feeder.close()
+	e.result.SinkWait = time.Duration(e.feeder.waited.Load())
+	if err != nil {
 		return e.result, err
 	}
 	return e.result, context.Cause(ctx)
@@ -102,7 +104,7 @@ func (e *engine) since() time.Duration { return time.Since(e.start) }
 // next numbers a request.
 func (e *engine) next() int { return int(e.seq.Add(1) - 1) }
 
-func (e *engine) hand(rec *record.Request) { e.feeder.in <- rec }
+func (e *engine) hand(rec *record.Request) { e.feeder.hand(rec) }
 
 // enter takes a concurrency slot; false if the context ended first.
 func (e *engine) enter(ctx context.Context) bool {
@@ -214,5 +216,5 @@ func (e *engine) collect(s *session) {
 	}
 	e.result.MaxPreparationWait = max(e.result.MaxPreparationWait, s.longest)
 	e.result.absorb(s.ev, &e.cfg)
-	e.feeder.in <- s.ev
+	e.feeder.hand(s.ev)
 }

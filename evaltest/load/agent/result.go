@@ -41,6 +41,9 @@ type Result struct {
 	PreparationWait    time.Duration `json:"preparation_wait_ns"`
 	MaxPreparationWait time.Duration `json:"max_preparation_wait_ns"`
 	Fallbacks          int           `json:"live_block_fallbacks"`
+	// SinkWait is how long sessions were held back because the sink had not
+	// taken what came before, added up: the load was lighter by so much.
+	SinkWait time.Duration `json:"sink_wait_ns"`
 	// MaxActive is how many slots there were: in an open loop the most that
 	// were taken at once.
 	MaxActive int `json:"max_active"`

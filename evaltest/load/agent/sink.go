@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"sync/atomic"
+	"time"
 
 	"github.com/goevals/evals/evaltest/load/record"
 )
@@ -51,6 +53,20 @@ type feeder struct {
 	in   chan any
 	done chan struct{}
 	err  error // good after done
+	// waited is the time in which sessions were held back by the sink, in ns.
+	waited atomic.Int64
+}
+
+// hand gives the sink something, and notes how long that held a session back.
+func (f *feeder) hand(v any) {
+	select {
+	case f.in <- v:
+		return
+	default:
+	}
+	from := time.Now()
+	f.in <- v
+	f.waited.Add(int64(time.Since(from)))
 }
 
 func feed(s Sink, stop context.CancelCauseFunc) *feeder {

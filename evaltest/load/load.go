@@ -102,8 +102,8 @@ type Load struct {
 	// Go has more than one processor to run on; else [arrival.Sleep].
 	Waiter arrival.Waiter
 
-	// Metric says how the requests are judged. Loop, Users and Rate are set by
-	// Run.
+	// Metric says how the requests are judged. Loop, Users, Rate, Expected and
+	// Shape are set by Run.
 	Metric metric.Config
 	// Sink gets every finished request, in the order in which they ended, from
 	// one goroutine; it must not keep it. An error ends the run. Default:

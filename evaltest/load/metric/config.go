@@ -28,6 +28,13 @@ type Config struct {
 	Users int
 	// Rate is the arrivals that were asked for, a second; 0 if none were.
 	Rate float64
+	// Expected returns how many arrivals the schedule means to have in [from, to),
+	// the integral of its rate; times are since the run's start. The verdict holds
+	// what came due against it. nil: nothing to hold it against.
+	Expected func(from, to time.Duration) float64 `json:"-"`
+	// Shape is that of the gamma distribution of the gaps: 0 is even gaps, 1 a
+	// Poisson process. It says how far chance takes arrivals from Expected.
+	Shape float64
 	// SLO is what a good answer keeps to.
 	SLO SLO
 	// CacheWanted says that a warm prefix cache is part of the workload. If
@@ -78,6 +85,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("metric: loop %q: want %q, %q or %q", c.Loop, Closed, Open, Sessions)
 	case c.Users < 0:
 		return fmt.Errorf("metric: %d users: want 0 (not known) or more", c.Users)
+	case !(c.Shape >= 0 && c.Shape < 1e12):
+		return fmt.Errorf("metric: shape of gaps of %v: want 0 (even) or more", c.Shape)
 	case !(c.Rate >= 0 && c.Rate < 1e12):
 		return fmt.Errorf("metric: rate of %v arrivals a second: want 0 (none asked) or more", c.Rate)
 	case c.ClockNoise < 0:

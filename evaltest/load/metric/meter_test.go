@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -351,6 +352,7 @@ func TestConfigRefused(t *testing.T) {
 		{"users", "negative", Config{Users: -1}},
 		{"rate", "NaN", Config{Rate: math.NaN()}},
 		{"rate", "infinite", Config{Rate: math.Inf(1)}},
+		{"shape", "NaN", Config{Shape: math.NaN()}},
 		{"noise", "negative", Config{ClockNoise: -1}},
 		{"exact", "negative", Config{Exact: -1}},
 		{"failures", "negative", Config{Failures: -1}},
@@ -363,6 +365,11 @@ func TestConfigRefused(t *testing.T) {
 		_, err := New(c.c)
 		assert.Error(t, err, "%s: %s", c.name, c.reason)
 	}
+}
+
+// steady is a schedule's Expected at a rate that stays.
+func steady(rate float64) func(from, to time.Duration) float64 {
+	return func(from, to time.Duration) float64 { return rate * (to - from).Seconds() }
 }
 
 func TestVerdict(t *testing.T) {
@@ -382,7 +389,12 @@ func TestVerdict(t *testing.T) {
 		{"fd", "no descriptor left", Config{}, func(h *Health) { h.FDErrors = Some(1) }, "fd errors"},
 		{"blocked", "an open loop that waits", Config{Loop: Open, Limits: Limits{Achieved: -1}}, func(h *Health) { h.Blocked = Some(3) }, "blocked arrivals"},
 		{"blocked closed", "a closed loop may", Config{}, func(h *Health) { h.Blocked = Some(3) }, ""},
-		{"rate", "asked 50, scheduled 100", Config{Loop: Open, Rate: 50}, func(*Health) {}, "scheduled / asked rate - 1"},
+		{"rate", "asked 50, scheduled 100", Config{Loop: Open, Expected: steady(50)}, func(*Health) {}, "scheduled / asked rate - 1"},
+		{"rate, even", "asked 102, scheduled 100", Config{Loop: Open, Expected: steady(102)}, func(*Health) {}, "scheduled / asked rate - 1"},
+		{"rate, random", "199 gaps are 36 % short by chance in no run", Config{Loop: Open, Expected: steady(158), Shape: 1}, func(*Health) {}, "scheduled / asked rate - 1"},
+		{"rate, by chance", "but 20 % now and then", Config{Loop: Open, Expected: steady(125), Shape: 1}, func(*Health) {}, ""},
+		{"rate, bursts", "of a tenth as many draws, 36 % too", Config{Loop: Open, Expected: steady(158), Shape: 0.1}, func(*Health) {}, ""},
+		{"no rate", "a trace has none", Config{Loop: Open, Rate: 50}, func(*Health) {}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := meter(t, c.config)
@@ -406,6 +418,36 @@ func TestVerdict(t *testing.T) {
 	add(t, m, answered(0, 0, 5*ms))
 	assert.Equal(t, []string{"client CPU share", "GC pause share", "pool waits", "fd errors"}, m.Result(Health{}).Validity.named(Unmeasured),
 		"what nobody measured is not called ok")
+}
+
+// TestVerdictShort: a lag that is allowed is no lower rate, however short the run.
+func TestVerdictShort(t *testing.T) {
+	for _, c := range []struct {
+		name, reason string
+		late         time.Duration
+		limits       Limits
+		broken       bool
+	}{
+		{"within the lag", "0.09 s took 0.099", 9 * ms, Limits{}, false},
+		{"beyond the usual one", "what is allowed counts", 11 * ms, Limits{LagP99: 11 * ms, LagMax: -1}, false},
+		{"far beyond", "0.09 s took 0.2", 110 * ms, Limits{}, true},
+		{"no limit of the lag", "then it excuses nothing", 9 * ms, Limits{LagP99: -1}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := meter(t, Config{Loop: Open, Limits: c.limits})
+			for i := range 10 {
+				due := time.Duration(i) * 10 * ms
+				r := answered(i, due, due+200*ms)
+				if i == 9 {
+					r.Sent += c.late
+					r.FirstSent += c.late
+				}
+				add(t, m, r)
+			}
+			broken := slices.ContainsFunc(m.Result(Health{}).Validity.Broken(), func(c Check) bool { return c.Name == "achieved / scheduled rate" })
+			assert.Equal(t, c.broken, broken, c.reason)
+		})
+	}
 }
 
 // Whatever happens: requests add up, goodput is at most the success rate, and

@@ -35,7 +35,8 @@ type Limits struct {
 	// GCPause bounds Health.GCPause: 0.01.
 	GCPause float64
 	// Achieved is the smallest share of the schedule's arrival rate that must
-	// have been sent: 0.99.
+	// have been sent: 0.99. In a run so short that LagP99 is more of it, that much
+	// less.
 	Achieved float64
 	// Cached is the largest share of input tokens from the server's prefix cache
 	// that nothing explains, see Config.CacheWanted: 0.01, where vLLM's client
@@ -136,14 +137,18 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 		"the client fell behind its schedule: lower the rate, use more processors or fewer streams; service times hide it, response times do not")
 	v.most("lag max", lag.Max, float64(l.LagMax), "ns", "the client stood still once: look for other load on this host")
 	if m.config.Loop == Open {
-		achieved := Figure{}
+		// The lag that is allowed stretches a short run by more than a hundredth.
+		achieved, limit := Figure{}, l.Achieved
+		if span := m.due.length(); l.LagP99 > 0 && span > 0 && limit > 0 {
+			limit = min(limit, float64(span)/float64(span+l.LagP99))
+		}
 		if offered, ok := r.Rates.Offered.Get(); ok {
 			if got, ok := r.Rates.Achieved.Get(); ok {
 				achieved = ratio(got, offered)
 			}
 		}
-		v.add("achieved / scheduled rate", achieved, l.Achieved, "1", "fewer requests were sent a second than the schedule wanted", func(x float64) bool { return x >= l.Achieved })
-		v.schedule(m.config.Rate, r)
+		v.add("achieved / scheduled rate", achieved, limit, "1", "fewer requests were sent a second than the schedule wanted", func(x float64) bool { return x >= limit })
+		v.schedule(&m.config, m.due)
 		v.most("dropped arrivals", Some(float64(r.Counts.Dropped)), 0, "requests", "arrivals were never sent: the load was not the asked one")
 		v.most("blocked arrivals", h.Blocked, 0, "requests", "an open loop that waits for requests in flight is a closed loop: raise the limit on those")
 	}
@@ -163,17 +168,51 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 	return v
 }
 
-// schedule checks that the schedule itself was the asked one. A random
-// schedule of n arrivals is off by 1/sqrt(n) in one case of three; four times
-// that is one in 16,000.
-func (v *Verdict) schedule(asked float64, r *Result) {
-	if asked == 0 {
+// schedule checks that the schedule itself was the asked one: that the n-1 gaps
+// between the measured arrivals took as long as Config.Expected says. Random gaps
+// add up to a gamma distribution of the shape (n-1)·Shape; the limit is five
+// standard deviations in the scale on which that is nearly normal, one run in a
+// million (Wilson and Hilferty, PNAS 17, 1931), and a hundredth more. (A limit on
+// the rate with as much room above as below, which stood here, called one run of
+// ten arrivals in 140 invalid: the reciprocal of a short sum has a long tail.)
+func (v *Verdict) schedule(c *Config, due series) {
+	if c.Expected == nil {
 		return
 	}
-	limit := 0.01 + 4/math.Sqrt(float64(max(r.Counts.Due, 1)))
-	off := r.Rates.Offered
-	if x, ok := off.Get(); ok {
-		off = Some(math.Abs(x/asked - 1))
+	const tolerance = 0.01
+	off, limit := Figure{}, tolerance
+	if want := c.expected(due); want > 0 {
+		faster := float64(due.n-1)/want - 1
+		slack, enough := chance(faster, float64(due.n-1)*c.Shape)
+		if enough {
+			off, limit = Some(math.Abs(faster)), tolerance+slack
+		}
 	}
 	v.most("scheduled / asked rate - 1", off, limit, "1", "the schedule did not offer the rate that was asked for")
 }
+
+// expected is how many gaps there should have been between the first and the
+// last arrival.
+func (c *Config) expected(due series) float64 {
+	if due.n < 2 {
+		return 0
+	}
+	return c.Expected(due.from, due.to)
+}
+
+// chance is how far from 0 chance takes (asked / real length of the gaps) - 1,
+// on the side of faster; not enough says that there it may be anything. An alpha
+// of 0 has no chance in it.
+func chance(faster, alpha float64) (limit float64, enough bool) {
+	if alpha == 0 {
+		return 0, true
+	}
+	sd := 1 / (3 * math.Sqrt(alpha))
+	if faster < 0 {
+		return 1 - 1/cube(1-sd*sd+5*sd), true
+	}
+	shortest := cube(max(0, 1-sd*sd-5*sd))
+	return 1/shortest - 1, shortest > 0
+}
+
+func cube(x float64) float64 { return x * x * x }

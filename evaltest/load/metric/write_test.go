@@ -26,7 +26,7 @@ import (
 func small(t testing.TB, loop Loop) *Result {
 	slo, err := Preset("mlperf-llama2-70b-interactive")
 	require.NoError(t, err)
-	m := meter(t, Config{Loop: loop, Users: 2, Rate: 20, SLO: slo, CacheWanted: true})
+	m := meter(t, Config{Loop: loop, Users: 2, Rate: 20, Expected: steady(20), Shape: 1, SLO: slo, CacheWanted: true})
 	for i := range 40 {
 		at := time.Duration(i) * 50 * ms
 		r := answered(i, at+ms, at+21*ms, at+31*ms, at+41*ms, at+61*ms)
@@ -58,7 +58,7 @@ func TestText(t *testing.T) {
 		require.NoError(t, r.WriteText(&b))
 		golden(t, "text-"+string(loop)+".txt", b.String())
 	}
-	late := meter(t, Config{Loop: Open, Rate: 10})
+	late := meter(t, Config{Loop: Open, Rate: 10, Expected: steady(10)})
 	for i := range 20 {
 		r := answered(i, time.Duration(i)*190*ms, time.Duration(i+1)*190*ms)
 		r.Due = time.Duration(i) * 100 * ms

@@ -26,6 +26,7 @@ func tutorial(t *testing.T) map[string][]string {
 // TestREADME does what the README tells a newcomer to do, and compares what
 // happens with what it shows.
 func TestREADME(t *testing.T) {
+	t.Parallel()
 	blocks := tutorial(t)
 	require.Len(t, blocks["go"], 11, "application, eval, gate, imports, model, benchmark, limits, busy, judge, baseline, load")
 	app, eval, gated, imports, asked, bench := blocks["go"][0], blocks["go"][1], blocks["go"][2], blocks["go"][3], blocks["go"][4], blocks["go"][5]
@@ -84,6 +85,7 @@ func TestREADME(t *testing.T) {
 // TestCopied copies what the README says may be copied: the benchmarks with the
 // problems alone, and the tutorial beside them, into a package of another name.
 func TestCopied(t *testing.T) {
+	t.Parallel()
 	m := newModule(t, map[string]string{"support.go": "package support\n"})
 	take := func(names ...string) {
 		for _, name := range names {

@@ -73,6 +73,7 @@ func TestTutorialIsShort(t *testing.T) {
 
 // TestTutorial does with the tutorial what it says that one can do.
 func TestTutorial(t *testing.T) {
+	t.Parallel()
 	m := newTutorial(t)
 	good := ended(acceptedRun(t), result.Correct)
 	require.NotEmpty(t, good)
@@ -98,6 +99,7 @@ func TestTutorial(t *testing.T) {
 // TestTutorialRegresses: had more items been right in the accepted run, the
 // same answers would fail the test, and name them.
 func TestTutorialRegresses(t *testing.T) {
+	t.Parallel()
 	const n = 8 // none fixed: a p of 1 in 256, halved by mid-p
 	m := newTutorial(t)
 	b := acceptedRun(t)
@@ -125,6 +127,7 @@ func TestTutorialRegresses(t *testing.T) {
 // TestTutorialForgets: if the answers that were right become wrong, the test
 // fails and names them, and the run cannot be accepted by mistake.
 func TestTutorialForgets(t *testing.T) {
+	t.Parallel()
 	m := newTutorial(t)
 	good := ended(acceptedRun(t), result.Correct)
 	m.write(tutorialAnswers, tampered(t, good))
@@ -193,6 +196,7 @@ func twice(t *testing.T, s string) string {
 // much, judged by the model that was named, and held against a baseline of its
 // own only.
 func TestTutorialLive(t *testing.T) {
+	t.Parallel()
 	ds, err := gsm8k.Load("../" + tutorialRows)
 	require.NoError(t, err)
 	answers := map[string]string{}

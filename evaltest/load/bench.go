@@ -31,14 +31,15 @@ import (
 //	concurrency           requests in flight on average; arrivals/s sent a second
 //	input-tok/req …       output-tok/req, cached-%: what was really asked
 //
-// Package metric has their formulas. -cpu changes this client, not the server. The name of the benchmark should not end in
-// digits behind a "-", which benchstat takes for a number of processors.
+// Package metric has their formulas. -cpu changes this client, not the server.
+// The name of the benchmark should not end in digits behind a "-", which
+// benchstat takes for a number of processors.
 //
 // If the load does not end by itself, -benchtime says how many measured requests
 // there are (-benchtime=5000x: an iteration is one of them), or how long the
 // measured part is (-benchtime=30s: the only iteration is the run). The warm-up
-// of Phases comes before. If it does end (Each, a measured
-// phase with a limit, a source or schedule that ends), an iteration is the whole
+// of Phases comes before. If it does end (RequestsPerUser, a measured phase with
+// a limit, a source or schedule that ends), an iteration is the whole
 // run: give -benchtime=1x, and -count for repeats. Make the source inside the
 // benchmark function, so that each repeat has a salt of its own; the server's
 // prefix cache would answer the second from the first.
@@ -86,7 +87,7 @@ var printUnits = sync.OnceFunc(func() {
 
 // endless reports whether only a benchmark's iterations end a load.
 func (l *Load) endless() bool {
-	if l.Each > 0 || l.Source.Len() > 0 {
+	if l.RequestsPerUser > 0 || l.Source.Len() > 0 {
 		return false
 	}
 	if m := l.Phases.Measured; m.Count > 0 || m.For > 0 && m.For != arrival.Forever {

@@ -41,7 +41,7 @@ func BenchmarkChild(b *testing.B) {
 			l.Users, l.Phases.Warmup = 4, arrival.Limit{Count: 7}
 		},
 		"open":   func(l *load.Load) { l.Schedule = arrival.Constant(2000) },
-		"finite": func(l *load.Load) { l.Users, l.Each = 4, 5 },
+		"finite": func(l *load.Load) { l.Users, l.RequestsPerUser = 4, 5 },
 		"counted": func(l *load.Load) {
 			l.Schedule, l.Phases.Measured = arrival.Constant(2000), arrival.Limit{Count: 20}
 		},
@@ -97,7 +97,7 @@ func TestBenchmark(t *testing.T) {
 		{"open", "in an open loop as well", "50x", &fake.Server{}, 50, 50},
 		{"warm", "the warm-up comes before the first", "50x", &fake.Server{}, 50, 57},
 		{"finite", "an iteration is the run", "1x", &fake.Server{}, 1, 20},
-		{"closed", "a time is how long the run takes", "300ms", &fake.Server{First: 10 * time.Millisecond}, 1, -1},
+		{"closed", "a time is how long the run takes", "300ms", &fake.Server{TTFT: 10 * time.Millisecond}, 1, -1},
 		{"agents", "an iteration is the replay", "1x", &fake.Server{PerMessage: perMessage, PerRequest: perRequest}, 1, -1},
 		{"counted", "a number of requests is an end", "1x", &fake.Server{}, 1, 20},
 	} {
@@ -148,7 +148,7 @@ func TestBenchmarkFails(t *testing.T) {
 		{"finite", "two runs are no run", "2x", &fake.Server{}, []string{"-benchtime=1x", "-count=10"}},
 		{"finite", "nor is as much as fits into a time", "200ms", &fake.Server{}, []string{"-benchtime=1x"}},
 		{"finite", "what went wrong goes before what was asked", "200ms", &fake.Server{Fail: broken}, []string{"no request was answered", "the disk is on fire"}},
-		{"dropping", "B01: a load that was not sent as asked", "1x", &fake.Server{First: 50 * time.Millisecond}, []string{"the run is not valid", "dropped arrivals"}},
+		{"dropping", "B01: a load that was not sent as asked", "1x", &fake.Server{TTFT: 50 * time.Millisecond}, []string{"the run is not valid", "dropped arrivals"}},
 		{"senseless", "neither users nor a schedule", "1x", &fake.Server{}, []string{"Users is 0"}},
 	} {
 		t.Run(row.name+" "+row.time, func(t *testing.T) {

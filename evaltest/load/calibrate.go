@@ -20,7 +20,7 @@ import (
 // Calibration says how a machine is measured. The zero value works.
 type Calibration struct {
 	// Fast and Paced are fake servers in another process, of which one answers
-	// at once and one has Gap as its First and Gap: "evals load -calibrate" starts
+	// at once and one has Gap as its TTFT and ITL: "evals load -calibrate" starts
 	// them. Give both or neither. Default: servers in this process, with which
 	// the client then shares its processors, so that the ceiling is lower.
 	Fast, Paced string
@@ -38,10 +38,14 @@ type Calibration struct {
 	For time.Duration
 }
 
+// CeilingSchema is the version of a Ceiling's JSON.
+const CeilingSchema = "evals-load-ceiling/1"
+
 // A Ceiling is what a machine, its network stack and this client can do at most,
 // measured against a server that does nothing. A run that comes near it measures
 // the client.
 type Ceiling struct {
+	Schema string `json:"schema"` // [CeilingSchema]
 	// Requests is answers a second of a closed loop, whole and of one token, and
 	// RequestCPU the share of the processors that this took.
 	Requests   metric.Figure `json:"requests_per_s"`
@@ -75,7 +79,7 @@ func Calibrate(ctx context.Context, c Calibration) (*Ceiling, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	out := &Ceiling{Shared: c.Fast == "", Streams: c.Streams, Gap: c.Gap}
+	out := &Ceiling{Schema: CeilingSchema, Shared: c.Fast == "", Streams: c.Streams, Gap: c.Gap}
 	fast, paced, stop, err := c.servers()
 	if err != nil {
 		return nil, err
@@ -142,7 +146,7 @@ func (c *Calibration) servers() (fast, paced string, stop func(), err error) {
 	if err != nil {
 		return "", "", nil, fmt.Errorf("load: the server to calibrate with: %w", err)
 	}
-	paced, stopPaced, err := (&fake.Server{First: c.Gap, Gap: c.Gap}).Start()
+	paced, stopPaced, err := (&fake.Server{TTFT: c.Gap, ITL: c.Gap}).Start()
 	if err != nil {
 		stopFast()
 		return "", "", nil, fmt.Errorf("load: the server to calibrate with: %w", err)
@@ -172,7 +176,7 @@ func (c *Calibration) requests(ctx context.Context, url string, out *Ceiling) er
 	if err != nil {
 		return err
 	}
-	l.Ask = func(p *client.Prompt) { p.Whole = true }
+	l.ModifyPrompt = func(p *client.Prompt) { p.Whole = true }
 	rep, err := measure(ctx, l)
 	if err != nil {
 		return err
@@ -214,7 +218,7 @@ func (c *Calibration) paced(ctx context.Context, url string, out *Ceiling) error
 	if err != nil {
 		return err
 	}
-	l.Users, l.Each, l.Join, l.Phases = c.Streams, 1, c.For/5, arrival.Phases{} // not all at the same moment
+	l.Users, l.RequestsPerUser, l.Join, l.Phases = c.Streams, 1, c.For/5, arrival.Phases{} // not all at the same moment
 	var mu sync.Mutex
 	var off []time.Duration
 	l.Sink = func(r *record.Request) error {

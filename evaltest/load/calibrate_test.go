@@ -21,6 +21,7 @@ func TestCalibrate(t *testing.T) {
 		v, ok := f.Get()
 		assert.True(t, ok && v > 0, "%s: %v", name, f)
 	}
+	assert.Equal(t, "evals-load-ceiling/1", c.Schema)
 	assert.Positive(t, c.FirstP50)
 	assert.GreaterOrEqual(t, c.FirstP99, c.FirstP50)
 	assert.GreaterOrEqual(t, c.OffP99, c.OffP50)

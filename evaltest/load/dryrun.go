@@ -150,8 +150,8 @@ func (r *runner) room() (lanes, ahead int) {
 // total is how many requests a closed loop will send, if that is known; else -1.
 func (r *runner) total() int {
 	total := -1
-	if r.Each > 0 {
-		total = r.Each * r.Users
+	if r.RequestsPerUser > 0 {
+		total = r.RequestsPerUser * r.Users
 	}
 	counted := r.Phases.Measured.Count
 	for _, p := range []arrival.Limit{r.Phases.Warmup, r.Phases.Cooldown} {

@@ -45,7 +45,7 @@ func TestDryRunIsTheRun(t *testing.T) {
 		name, reason string
 		change       func(*load.Load)
 	}{
-		{"closed", "every user's own requests", func(l *load.Load) { l.Users, l.Each = 3, 4 }},
+		{"closed", "every user's own requests", func(l *load.Load) { l.Users, l.RequestsPerUser = 3, 4 }},
 		{"closed, counted", "a warm-up and a measured part", func(l *load.Load) {
 			l.Users, l.Phases = 3, arrival.Phases{Warmup: arrival.Limit{Count: 2}, Measured: arrival.Limit{Count: 5}}
 		}},
@@ -81,7 +81,7 @@ func TestDryRunIsTheRun(t *testing.T) {
 
 func TestDryRunPlan(t *testing.T) {
 	l := dryLoad(t, 0)
-	l.Users, l.Each, l.Join = 2, 2, 10*time.Second
+	l.Users, l.RequestsPerUser, l.Join = 2, 2, 10*time.Second
 	l.Phases = arrival.Phases{Warmup: arrival.Limit{Count: 1}, Measured: arrival.Limit{Count: 3}}
 	type row struct {
 		seq, user int
@@ -114,7 +114,7 @@ func TestDryRunPlan(t *testing.T) {
 // TestDryRunStops: each's error ends it, and so does the context.
 func TestDryRunStops(t *testing.T) {
 	l := dryLoad(t, 0)
-	l.Users, l.Each = 1, 1000
+	l.Users, l.RequestsPerUser = 1, 1000
 	enough := errors.New("enough")
 	n := 0
 	err := load.DryRun(t.Context(), l, func(load.Planned) error {
@@ -151,7 +151,7 @@ func TestCheck(t *testing.T) {
 func TestVerbose(t *testing.T) {
 	url, _ := serve(t, &fake.Server{})
 	l := dryLoad(t, 0)
-	l.Client.Host, l.Users, l.Each = url, 2, 3
+	l.Client.Host, l.Users, l.RequestsPerUser = url, 2, 3
 	var mu sync.Mutex
 	var answers []string
 	l.Verbose = func(rec *record.Request, body []byte, reply *client.Reply) {

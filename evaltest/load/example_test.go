@@ -18,7 +18,7 @@ import (
 // Four users ask a server on this machine ten times each, after a warm-up that
 // keeps their slots busy and does not count.
 func Example() {
-	server := &fake.Server{First: 2 * time.Millisecond, Gap: time.Millisecond}
+	server := &fake.Server{TTFT: 2 * time.Millisecond, ITL: time.Millisecond}
 	url, stop, err := server.Start()
 	if err != nil {
 		fmt.Println(err)

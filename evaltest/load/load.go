@@ -54,20 +54,20 @@ type Load struct {
 	Client client.Config
 	// Source makes the requests. In a closed loop the request that user u sends
 	// as its r-th is number r·Users+u of the source ([workload.Entry]), whoever
-	// is faster; of a source that ends, without Each, the users take the next
-	// one that is left. In an open loop the n-th arrival is number n.
+	// is faster; of a source that ends, without RequestsPerUser, the users take
+	// the next one that is left. In an open loop the n-th arrival is number n.
 	Source workload.Source
-	// Ask changes each prompt before its body is made: Whole, IgnoreEOS, Extra
-	// and so on. It is called from several goroutines, before requests are due,
-	// and not for whole bodies of a file. Default: nothing is changed.
-	Ask func(*client.Prompt)
+	// ModifyPrompt changes each prompt before its body is made: Whole, IgnoreEOS,
+	// Extra and so on. It is called from several goroutines, before requests are
+	// due, and not for whole bodies of a file. Default: nothing is changed.
+	ModifyPrompt func(*client.Prompt)
 
 	// Users is how many users a closed loop has. Each of them has one request
 	// in flight, and sends the next when it is answered.
 	Users int
-	// Each is how many requests a user makes; 0: no limit but the phases' and
+	// RequestsPerUser is how many requests a user makes; 0: no limit but the phases' and
 	// the source's.
-	Each int
+	RequestsPerUser int
 	// Think, Every and Join are as in [arrival.Closed].
 	Think, Every arrival.Dist
 	Join         time.Duration
@@ -157,8 +157,8 @@ func (l *Load) fill() error {
 		refuse(l.Users < 0, "Users", l.Users, "want at least 1 for a closed loop, or 0 and a Schedule"),
 		refuse(l.Users == 0 && !l.open(), "Users", 0, "want Users for a closed loop, or a Schedule for an open one"),
 		refuse(l.Users > 0 && l.open(), "Users", l.Users, "a run is a closed loop or an open one: leave out Users or Schedule"),
-		refuse(l.Each < 0, "Each", l.Each, "want at least 1, or 0 for no limit"),
-		refuse(l.open() && l.Each > 0, "Each", l.Each, ofUsers),
+		refuse(l.RequestsPerUser < 0, "RequestsPerUser", l.RequestsPerUser, "want at least 1, or 0 for no limit"),
+		refuse(l.open() && l.RequestsPerUser > 0, "RequestsPerUser", l.RequestsPerUser, ofUsers),
 		refuse(l.open() && l.Think != nil, "Think", "set", ofUsers),
 		refuse(l.open() && l.Every != nil, "Every", "set", ofUsers),
 		refuse(l.open() && l.Join != 0, "Join", l.Join, ofUsers),
@@ -182,8 +182,8 @@ func (l *Load) fill() error {
 	if err != nil {
 		return fmt.Errorf("load: %w: %w", ErrConfig, err)
 	}
-	if n := l.Source.Len(); l.Each > 0 && n > 0 && l.Each > n/l.Users {
-		return &OptionError{"Each", l.Each, fmt.Sprintf("%d users with so many requests each need %d, and the source has %d", l.Users, l.Each*l.Users, n)}
+	if n := l.Source.Len(); l.RequestsPerUser > 0 && n > 0 && l.RequestsPerUser > n/l.Users {
+		return &OptionError{"RequestsPerUser", l.RequestsPerUser, fmt.Sprintf("%d users with so many requests each need %d, and the source has %d", l.Users, l.RequestsPerUser*l.Users, n)}
 	}
 	if l.Seed == 0 {
 		l.Seed = workload.NewSeed()

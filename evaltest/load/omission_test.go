@@ -22,7 +22,7 @@ import (
 
 // A stalled server answers after 5 ms, but for two seconds in which it does not.
 func stalled() *fake.Server {
-	return &fake.Server{First: 5 * time.Millisecond, Stalls: []fake.Stall{{At: time.Second, For: 2 * time.Second}}}
+	return &fake.Server{TTFT: 5 * time.Millisecond, Stalls: []fake.Stall{{At: time.Second, For: 2 * time.Second}}}
 }
 
 // stalledLoad is four seconds of load on it, without a loop.
@@ -104,7 +104,7 @@ func TestOmissionLateClient(t *testing.T) {
 		l.Schedule = arrival.Constant(100)
 		l.Waiter = sleepy{time.Now().Add(time.Second), time.Second, new(sync.Once)}
 		l.Metric.Limits = metric.Limits{CPU: -1, GCPause: -1}
-		rep := inMemory(t, &fake.Server{First: 5 * time.Millisecond}, l)
+		rep := inMemory(t, &fake.Server{TTFT: 5 * time.Millisecond}, l)
 		assert.EqualValues(t, 400, rep.Result.Counts.OK)
 		for _, name := range []metric.Name{metric.E2E, metric.TTFT} {
 			assert.InDelta(t, 5, quantile(t, rep, name, 0.99), 1e-6, "%s", name)
@@ -124,7 +124,7 @@ func TestOmissionLateClient(t *testing.T) {
 // a request takes 190 ms.
 func TestB01(t *testing.T) {
 	oneSlot := func(t *testing.T, change func(*fake.Server, *load.Load)) *load.Report {
-		s := &fake.Server{First: 190 * time.Millisecond}
+		s := &fake.Server{TTFT: 190 * time.Millisecond}
 		l := load.Load{
 			Source: words(t, 5, 1, nil), Schedule: arrival.Constant(10), Waiter: arrival.Sleep{},
 			Phases: arrival.Phases{Measured: arrival.Limit{Count: 100}},
@@ -174,7 +174,7 @@ func TestB03(t *testing.T) {
 			}
 			return f
 		}
-		rep := inMemory(t, &fake.Server{First: 100 * time.Millisecond, Fail: refuse}, load.Load{
+		rep := inMemory(t, &fake.Server{TTFT: 100 * time.Millisecond, Fail: refuse}, load.Load{
 			Source: words(t, 5, 3, nil), Users: 8, Drain: time.Millisecond, Metric: metric.Config{Limits: easy},
 			Phases: arrival.Phases{Measured: arrival.Limit{For: 2050 * time.Millisecond}},
 		})
@@ -195,7 +195,7 @@ func TestB03(t *testing.T) {
 // has it in the percentiles; warm-up requests have not, and keep the users busy.
 func TestB07(t *testing.T) {
 	p99 := func(t *testing.T, warmup int) (float64, *load.Report) {
-		rep := inMemory(t, &fake.Server{First: 5 * time.Millisecond, Stalls: []fake.Stall{{For: time.Second}}}, load.Load{
+		rep := inMemory(t, &fake.Server{TTFT: 5 * time.Millisecond, Stalls: []fake.Stall{{For: time.Second}}}, load.Load{
 			Source: words(t, 5, 1, nil), Users: 8, Metric: metric.Config{Limits: easy},
 			Phases: arrival.Phases{Warmup: arrival.Limit{Count: warmup}, Measured: arrival.Limit{Count: 200}},
 		})

@@ -37,13 +37,13 @@ type Report struct {
 	// what the caller set besides, the same bytes can be sent again.
 	Seed     uint64 `json:"seed"`
 	Workload any    `json:"workload,omitempty"`
-	// Users and Each are a closed loop's, Schedule an open one's in words, and
+	// Users and RequestsPerUser are a closed loop's, Schedule an open one's in words, and
 	// Rate its arrivals a second.
-	Users    int            `json:"users,omitempty"`
-	Each     int            `json:"requests_per_user,omitempty"`
-	Schedule string         `json:"schedule,omitempty"`
-	Rate     float64        `json:"rate_per_s,omitempty"`
-	Phases   arrival.Phases `json:"phases,omitzero"`
+	Users           int            `json:"users,omitempty"`
+	RequestsPerUser int            `json:"requests_per_user,omitempty"`
+	Schedule        string         `json:"schedule,omitempty"`
+	Rate            float64        `json:"rate_per_s,omitempty"`
+	Phases          arrival.Phases `json:"phases,omitzero"`
 	// MaxInFlight is an open loop's limit, beyond which arrivals are dropped.
 	MaxInFlight int           `json:"max_in_flight,omitempty"`
 	Client      client.Limits `json:"client"`
@@ -127,7 +127,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *runner) report(arrivals arrival.Report, health metric.Health) *Report {
 	rep := &Report{
 		Schema: Schema, Started: r.start.UTC(), URL: r.client.URL(), Model: r.Load.Client.Model, Seed: r.Seed, Workload: described(r.Source),
-		Users: r.Users, Each: r.Each, Phases: r.Phases, Client: r.client.Limits(), Arrivals: &arrivals, Result: r.meter.Result(health),
+		Users: r.Users, RequestsPerUser: r.RequestsPerUser, Phases: r.Phases, Client: r.client.Limits(), Arrivals: &arrivals, Result: r.meter.Result(health),
 	}
 	if r.open() {
 		rep.Schedule, rep.Rate, rep.MaxInFlight = r.Schedule.String(), r.rate(), r.MaxInFlight

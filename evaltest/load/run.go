@@ -23,8 +23,8 @@ var errGate = errors.New("load: the benchmark has its iterations")
 var errDrained = errors.New("load: the time to wait for answers is over")
 
 // Run sends the load and returns when every request has ended. A load without a
-// limit (Each, a measured phase, a source or schedule that ends) runs until ctx
-// ends. When ctx ends, nothing more is sent and what is in flight is given up;
+// limit (RequestsPerUser, a measured phase, a source or schedule that ends) runs
+// until ctx ends. When ctx ends, nothing more is sent and what is in flight is given up;
 // the report then has all that was finished, and the error wraps the context's
 // cause. So it is when the sink fails.
 //
@@ -96,8 +96,8 @@ func newRunner(l *Load) (*runner, error) {
 		return nil, err
 	}
 	r := &runner{Load: l, client: c, meter: meter}
-	r.shared = r.open() || l.Each == 0 && l.Source.Len() > 0
-	bodies := bodyMaker{client: c, api: l.Client.API, lengths: l.Client.Lengths, ask: l.Ask}
+	r.shared = r.open() || l.RequestsPerUser == 0 && l.Source.Len() > 0
+	bodies := bodyMaker{client: c, api: l.Client.API, lengths: l.Client.Lengths, ask: l.ModifyPrompt}
 	r.stock = &stock{
 		make: func(seq int) (g good) {
 			if g.req, g.err = l.Source.Request(seq); g.err == nil {
@@ -121,8 +121,8 @@ func (r *runner) entry(lane, i int) int {
 
 // ended reports whether a lane has no i-th request.
 func (r *runner) ended(lane, i int) bool {
-	if r.Each > 0 {
-		return i >= r.Each
+	if r.RequestsPerUser > 0 {
+		return i >= r.RequestsPerUser
 	}
 	n := r.Source.Len()
 	return n > 0 && r.entry(lane, i) >= n
@@ -182,7 +182,7 @@ func (r *runner) drive() (report arrival.Report, err error) {
 // loop is the closed loop of a load.
 func (l *Load) loop() arrival.Closed {
 	return arrival.Closed{
-		Users: l.Users, Each: l.Each, Think: l.Think, Every: l.Every, Join: l.Join, Phases: l.Phases, Waiter: l.Waiter,
+		Users: l.Users, RequestsPerUser: l.RequestsPerUser, Think: l.Think, Every: l.Every, Join: l.Join, Phases: l.Phases, Waiter: l.Waiter,
 		Rand: func(user int) *rand.Rand { return l.random(uint64(user), workload.ThinkTime) },
 	}
 }

@@ -85,7 +85,7 @@ func TestClosedLoop(t *testing.T) {
 	url, saw := serve(t, &fake.Server{PerMessage: 3, PerRequest: 2})
 	var kept []record.Request
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 20, 5, nil), Users: 4, Each: 6, Seed: 1,
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 20, 5, nil), Users: 4, RequestsPerUser: 6, Seed: 1,
 		Metric: metric.Config{Limits: easy}, Sink: func(r *record.Request) error { kept = append(kept, *r); return nil },
 	})
 	require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestSameBytes(t *testing.T) {
 	send := func(users, each, lookahead int) (bodies []string) {
 		url, saw := serve(t, &fake.Server{})
 		_, err := load.Run(t.Context(), load.Load{
-			Client: client.Config{Host: url, Model: "m"}, Users: users, Each: each, Seed: 1, Lookahead: lookahead,
+			Client: client.Config{Host: url, Model: "m"}, Users: users, RequestsPerUser: each, Seed: 1, Lookahead: lookahead,
 			Source: words(t, 12, 3, func(o *workload.Options) { o.Input = workload.Must(workload.Uniform(1, 40)) }),
 			Metric: metric.Config{Limits: easy},
 		})
@@ -128,7 +128,7 @@ func TestSameBytes(t *testing.T) {
 }
 
 func TestOpenLoop(t *testing.T) {
-	url, saw := serve(t, &fake.Server{First: time.Millisecond})
+	url, saw := serve(t, &fake.Server{TTFT: time.Millisecond})
 	schedule, err := arrival.Trace([]time.Duration{0, time.Millisecond, time.Millisecond, 5 * time.Millisecond}, 1)
 	require.NoError(t, err)
 	rep, err := load.Run(t.Context(), load.Load{
@@ -240,7 +240,7 @@ func TestSourceEnds(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		url, _ := serve(t, &fake.Server{First: time.Hour})
+		url, _ := serve(t, &fake.Server{TTFT: time.Hour})
 		stopped := errors.New("the test has seen enough")
 		l := load.Load{
 			Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Metric: metric.Config{Limits: easy},
@@ -288,13 +288,13 @@ func TestDrain(t *testing.T) {
 	for name, l := range map[string]load.Load{
 		"open":           {Schedule: must(arrival.Trace(make([]time.Duration, 3), 1))},
 		"closed, counts": {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{Count: 3}}},
-		"closed, each":   {Users: 3, Each: 1},
+		"closed, each":   {Users: 3, RequestsPerUser: 1},
 		"closed, time":   {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{For: time.Millisecond}}},
 		"closed, both":   {Users: 3, Phases: arrival.Phases{Warmup: arrival.Limit{Count: 1}, Measured: arrival.Limit{For: time.Millisecond}}},
 		"closed, source": {Users: 3, Source: words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serve(t, &fake.Server{First: time.Hour})
+			url, _ := serve(t, &fake.Server{TTFT: time.Hour})
 			l.Client = client.Config{Host: url, Model: "m"}
 			if l.Source == nil {
 				l.Source = words(t, 5, 2, nil)
@@ -317,7 +317,7 @@ func must[T any](v T, err error) T {
 
 func TestBadLoads(t *testing.T) {
 	good := func() load.Load {
-		return load.Load{Client: client.Config{Host: "http://127.0.0.1:1", Model: "m"}, Source: words(t, 5, 2, nil), Users: 1, Each: 1}
+		return load.Load{Client: client.Config{Host: "http://127.0.0.1:1", Model: "m"}, Source: words(t, 5, 2, nil), Users: 1, RequestsPerUser: 1}
 	}
 	for _, tt := range []struct {
 		name, reason string
@@ -325,20 +325,20 @@ func TestBadLoads(t *testing.T) {
 		want         string
 	}{
 		{"no source", "there is nothing to ask", func(l *load.Load) { l.Source = nil }, "Source is nil"},
-		{"no loop", "nobody sends", func(l *load.Load) { l.Users, l.Each = 0, 0 }, "Users is 0"},
-		{"two loops", "which one?", func(l *load.Load) { l.Schedule = arrival.Constant(5); l.Each = 0 }, "leave out Users or Schedule"},
+		{"no loop", "nobody sends", func(l *load.Load) { l.Users, l.RequestsPerUser = 0, 0 }, "Users is 0"},
+		{"two loops", "which one?", func(l *load.Load) { l.Schedule = arrival.Constant(5); l.RequestsPerUser = 0 }, "leave out Users or Schedule"},
 		{"negative", "a number of users", func(l *load.Load) { l.Users = -1 }, "Users is -1"},
 		{"each", "of an open loop", func(l *load.Load) { l.Users = 0; l.Schedule = arrival.Constant(5) }, "it is of a closed loop's users"},
 		{"too few", "the source has not that many", func(l *load.Load) {
 			l.Source = words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })
-			l.Users, l.Each = 2, 2
+			l.Users, l.RequestsPerUser = 2, 2
 		}, "need 4, and the source has 3"},
 		{"join", "before the run", func(l *load.Load) { l.Join = -1 }, "Join"},
 		{"lookahead", "it would take all memory", func(l *load.Load) { l.Lookahead = 1 << 50 }, "Lookahead"},
 		{"host", "there is none", func(l *load.Load) { l.Client.Host = "" }, "Host"},
 		{"phases", "endless warm-up", func(l *load.Load) { l.Phases.Warmup.For = arrival.Forever }, "warm-up phase"},
 		{"schedule", "it cannot fill the phases", func(l *load.Load) {
-			l.Users, l.Each = 0, 0
+			l.Users, l.RequestsPerUser = 0, 0
 			l.Schedule = must(arrival.Trace(make([]time.Duration, 3), 1))
 			l.Phases.Measured.Count = 9
 		}, "3"},
@@ -359,7 +359,7 @@ func TestBadLoads(t *testing.T) {
 func TestUnbuilt(t *testing.T) {
 	url, saw := serve(t, &fake.Server{})
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: holes{words(t, 5, 2, nil)}, Users: 2, Each: 5, Metric: metric.Config{Limits: easy},
+		Client: client.Config{Host: url, Model: "m"}, Source: holes{words(t, 5, 2, nil)}, Users: 2, RequestsPerUser: 5, Metric: metric.Config{Limits: easy},
 	})
 	require.NoError(t, err)
 	assert.EqualValues(t, 8, rep.Result.Counts.OK)
@@ -385,7 +385,7 @@ func TestSlowSink(t *testing.T) {
 	url, _ := serve(t, &fake.Server{})
 	n := 0
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 8, Each: 400, Metric: metric.Config{Limits: easy},
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 8, RequestsPerUser: 400, Metric: metric.Config{Limits: easy},
 		Sink: func(*record.Request) error {
 			if n++; n == 1 {
 				<-time.After(700 * time.Millisecond) // 3,199 others wait behind it, of which 1,024 fit into the queue
@@ -403,7 +403,7 @@ func TestSlowSink(t *testing.T) {
 func TestLateError(t *testing.T) {
 	url, _ := serve(t, &fake.Server{})
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 1, Each: 5, Metric: metric.Config{Limits: easy},
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 1, RequestsPerUser: 5, Metric: metric.Config{Limits: easy},
 		Think: func(*rand.Rand) time.Duration { return -1 },
 	})
 	require.ErrorContains(t, err, "Think")

@@ -90,9 +90,9 @@ func benchRate(b *testing.B, output int, whole bool) {
 	b.Cleanup(stop)
 	source := words(b, 64, output, func(o *workload.Options) { o.Count = users * each })
 	l := load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: users, Each: each, Metric: metric.Config{Limits: easy},
-		Ask:       func(p *client.Prompt) { p.Whole = whole },
-		Lookahead: users * each, // all bodies are made before the clock runs, as the bare client's one is
+		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: users, RequestsPerUser: each, Metric: metric.Config{Limits: easy},
+		ModifyPrompt: func(p *client.Prompt) { p.Whole = whole },
+		Lookahead:    users * each, // all bodies are made before the clock runs, as the bare client's one is
 	}
 	c, err := client.New(client.Config{Host: url, Model: "m", Concurrency: users})
 	require.NoError(b, err)
@@ -166,7 +166,7 @@ func BenchmarkStreams(b *testing.B) {
 	const streams, gap = 300, 20 * time.Millisecond
 	tokens := max(5, int(length(b, 4*time.Second)/gap))
 	saw := &log{stop: func() {}}
-	server := &fake.Server{First: gap, Gap: gap, Saw: saw.add}
+	server := &fake.Server{TTFT: gap, ITL: gap, Saw: saw.add}
 	url, stop, err := server.Start()
 	require.NoError(b, err)
 	b.Cleanup(stop)
@@ -231,8 +231,8 @@ func distortion(b *testing.B, list []*fake.Seen, seen map[string][]time.Duration
 func ourStreams(b *testing.B, url string, source workload.Source, streams int) map[string][]time.Duration {
 	seen := map[string][]time.Duration{}
 	rep, err := load.Run(b.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: streams, Each: 1, Join: time.Second / 2,
-		Metric: metric.Config{Limits: easy}, Ask: func(p *client.Prompt) { p.User = digits(p.Text) },
+		Client: client.Config{Host: url, Model: "m"}, Source: source, Users: streams, RequestsPerUser: 1, Join: time.Second / 2,
+		Metric: metric.Config{Limits: easy}, ModifyPrompt: func(p *client.Prompt) { p.User = digits(p.Text) },
 		Sink: func(r *record.Request) error {
 			at := make([]time.Duration, len(r.Fragments))
 			for i, f := range r.Fragments {
@@ -308,7 +308,7 @@ func readLines(ctx context.Context, c *bare, body []byte, start time.Time) (at [
 // BenchmarkOpenRate is how exactly an open loop of 1,000 arrivals a second keeps
 // its rate: off-% is the difference to what was asked.
 func BenchmarkOpenRate(b *testing.B) {
-	url, stop, err := (&fake.Server{First: 5 * time.Millisecond}).Start()
+	url, stop, err := (&fake.Server{TTFT: 5 * time.Millisecond}).Start()
 	require.NoError(b, err)
 	b.Cleanup(stop)
 	var off, lag []float64

@@ -187,10 +187,10 @@ func asked(t *testing.T, v streamVector) (rep *load.Report, rec record.Request) 
 	go func() { _ = s.Serve(p); close(ended) }()
 	defer func() { _ = s.Close(); <-ended }()
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: "http://h", Model: "m", Dial: p.Dial}, Source: words(t, 5, 0, nil), Users: 1, Each: 1, Seed: 1,
-		Ask:    func(q *client.Prompt) { q.Whole = v.whole },
-		Metric: metric.Config{Limits: easy},
-		Sink:   func(r *record.Request) error { rec = *r; return nil },
+		Client: client.Config{Host: "http://h", Model: "m", Dial: p.Dial}, Source: words(t, 5, 0, nil), Users: 1, RequestsPerUser: 1, Seed: 1,
+		ModifyPrompt: func(q *client.Prompt) { q.Whole = v.whole },
+		Metric:       metric.Config{Limits: easy},
+		Sink:         func(r *record.Request) error { rec = *r; return nil },
 	})
 	require.NoError(t, err)
 	return rep, rec

@@ -26,8 +26,8 @@ import (
 func TestTrapLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		kept := 0
-		rep := inMemory(t, &fake.Server{First: 5 * time.Millisecond}, load.Load{
-			Source: words(t, 5, 1, nil), Users: 3, Each: 20, Metric: metric.Config{Limits: easy},
+		rep := inMemory(t, &fake.Server{TTFT: 5 * time.Millisecond}, load.Load{
+			Source: words(t, 5, 1, nil), Users: 3, RequestsPerUser: 20, Metric: metric.Config{Limits: easy},
 			Sink: func(*record.Request) error { <-time.After(time.Second); kept++; return nil },
 		})
 		require.NoError(t, rep.Problem())
@@ -45,7 +45,7 @@ func TestTrapLongRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows, err := workload.Read(strings.NewReader(`{"text":"a"}`+"\n"+`{"text":"b"}`+"\n"+`{"text":"c"}`+"\n"), "rows.jsonl", workload.RowsOptions{Repeat: true})
 		require.NoError(t, err)
-		rep := inMemory(t, &fake.Server{First: 10 * time.Millisecond, Output: 1}, load.Load{
+		rep := inMemory(t, &fake.Server{TTFT: 10 * time.Millisecond, Output: 1}, load.Load{
 			Source: rows, Users: 2, Metric: metric.Config{Limits: easy}, Phases: arrival.Phases{Measured: arrival.Limit{For: time.Second}},
 		})
 		require.NoError(t, rep.Problem())
@@ -64,9 +64,9 @@ func TestTrapRetry(t *testing.T) {
 			}
 			return f
 		}
-		rep := inMemory(t, &fake.Server{First: 5 * time.Millisecond, Fail: first}, load.Load{
+		rep := inMemory(t, &fake.Server{TTFT: 5 * time.Millisecond, Fail: first}, load.Load{
 			Client: client.Config{Retry: client.Retry{Max: 2, Delay: 250 * time.Millisecond}},
-			Source: words(t, 5, 1, nil), Users: 1, Each: 1, Metric: metric.Config{Limits: easy},
+			Source: words(t, 5, 1, nil), Users: 1, RequestsPerUser: 1, Metric: metric.Config{Limits: easy},
 		})
 		require.NoError(t, rep.Problem())
 		assert.EqualValues(t, 1, rep.Result.Counts.OK)
@@ -92,9 +92,9 @@ func TestTrapTimeout(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				rep := inMemory(t, &fake.Server{First: 3 * time.Hour}, load.Load{
+				rep := inMemory(t, &fake.Server{TTFT: 3 * time.Hour}, load.Load{
 					Client: client.Config{Timeouts: client.Timeouts{Total: row.total}},
-					Source: words(t, 5, 1, nil), Users: 1, Each: 1, Metric: metric.Config{Limits: easy},
+					Source: words(t, 5, 1, nil), Users: 1, RequestsPerUser: 1, Metric: metric.Config{Limits: easy},
 				})
 				if row.class == "" {
 					require.NoError(t, rep.Problem(), row.reason)
@@ -117,7 +117,7 @@ func TestTrapCause(t *testing.T) {
 	url := "http://" + l.Addr().String()
 	require.NoError(t, l.Close())
 	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 1, nil), Users: 1, Each: 2, Metric: metric.Config{Limits: easy},
+		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 1, nil), Users: 1, RequestsPerUser: 2, Metric: metric.Config{Limits: easy},
 	})
 	require.NoError(t, err)
 	require.ErrorIs(t, rep.Problem(), metric.ErrNothing)

@@ -215,7 +215,7 @@ func TestAgentSlots(t *testing.T) {
 
 // TestAgentOutputs has all files of one run.
 func TestAgentOutputs(t *testing.T) {
-	w := serveFake(t, &fake.Server{Block: 16})
+	w := serveFake(t, &fake.Server{CacheBlock: 16})
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	r := w.agents(t, "-agents", "2", "-max-active-agents", "1", "-tool-invocations", "3", "-tool-call-latency-ms", "3", "-dp-rank-perfect-routing", "-dp-rank-perfect-routing-num", "2",
@@ -353,7 +353,7 @@ func TestAgentExit(t *testing.T) {
 		assert.Contains(t, r.stdout, "completed=1", "the summary is there all the same")
 	})
 	t.Run("in flight", func(t *testing.T) {
-		w := serveFake(t, &fake.Server{First: 20 * time.Millisecond})
+		w := serveFake(t, &fake.Server{TTFT: 20 * time.Millisecond})
 		path := filepath.Join(t.TempDir(), "q.jsonl")
 		// No word of the lag: a limit that is given is kept.
 		r := evals("", noEnv, "agent", "-host", w.url, "-quiet", "-limit", "cpu=off", "-limit", "gc-pause=off", "-limit", "achieved=off", "-limit", "cached=off", "-agents", "6", "-tool-invocations", "2", "-max-in-flight", "1", "-requests-jsonl", path)

@@ -35,7 +35,7 @@ func TestAgentChild(t *testing.T) {
 func TestAgentInterrupt(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
-	w := serveFake(t, &fake.Server{First: time.Millisecond})
+	w := serveFake(t, &fake.Server{TTFT: time.Millisecond})
 	dir := t.TempDir()
 	requests, events, sheet := filepath.Join(dir, "q.jsonl"), filepath.Join(dir, "e.jsonl"), filepath.Join(dir, "r.csv")
 	// The second half of the agents cannot end by itself: their tools take a minute.

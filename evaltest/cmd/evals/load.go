@@ -121,8 +121,8 @@ func (f *loadFlags) described(l *load.Load, s *loadStuff, salt uint64) string {
 	var b strings.Builder
 	if l.Users > 0 {
 		fmt.Fprintf(&b, "Load: closed loop, %s", counted(l.Users, "user"))
-		if l.Each > 0 {
-			fmt.Fprintf(&b, " with %s each", counted(l.Each, "request"))
+		if l.RequestsPerUser > 0 {
+			fmt.Fprintf(&b, " with %s each", counted(l.RequestsPerUser, "request"))
 		}
 	} else {
 		fmt.Fprintf(&b, "Load: open loop, %v", l.Schedule)

@@ -71,7 +71,7 @@ func masked(text string) string {
 
 // TestLoadRun is a run with all that it can leave behind.
 func TestLoadRun(t *testing.T) {
-	url, seen := serve(t, &fake.Server{First: time.Millisecond})
+	url, seen := serve(t, &fake.Server{TTFT: time.Millisecond})
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, "new", name) }
 	r := loaded(url, "-users 3 -requests-per-user 4 -warmup 2x -input-tokens 20 -output-tokens 5 -seed 1 -salt 2 -require ok-%>=100 -results-csv "+
@@ -175,9 +175,9 @@ func TestLoadExit(t *testing.T) {
 		{"slo kept", "all within", "-users 2 -requests-per-user 5 -slo-e2e 1m -slo-share 1", &fake.Server{}, 0, ""},
 		{"slo missed", "none within", "-users 2 -requests-per-user 5 -slo-e2e 1ns -slo-share 0.5", &fake.Server{}, 1, "0.5 of the requests that were due"},
 		{"slo without a share", "is only shown", "-users 2 -requests-per-user 5 -slo-e2e 1ns", &fake.Server{}, 0, ""},
-		{"not valid", "the server's cache knew the prompts", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt", &fake.Server{Block: 16}, 1, "cached input"},
-		{"shared prefixes", "they are the run's own", "-users 1 -requests-per-user 5 -input-tokens 64 -input-prefix-overlap 1", &fake.Server{Block: 16}, 0, ""},
-		{"cache wanted", "it may know them", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt -cache-wanted", &fake.Server{Block: 16}, 0, ""},
+		{"not valid", "the server's cache knew the prompts", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt", &fake.Server{CacheBlock: 16}, 1, "cached input"},
+		{"shared prefixes", "they are the run's own", "-users 1 -requests-per-user 5 -input-tokens 64 -input-prefix-overlap 1", &fake.Server{CacheBlock: 16}, 0, ""},
+		{"cache wanted", "it may know them", "-users 1 -requests-per-user 5 -input-tokens 64 -seed 1 -no-salt -cache-wanted", &fake.Server{CacheBlock: 16}, 0, ""},
 		{"retried", "retries work, unlike batchbench's", "-users 1 -requests-per-user 5 -max-retries 1 -retry-delay-ms 1 -require ok-%>=100", &fake.Server{Fail: every(2, fake.Failure{Status: 503})}, 0, ""},
 	}
 	for _, tt := range tests {

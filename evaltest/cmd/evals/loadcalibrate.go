@@ -58,7 +58,7 @@ var self = func(args ...string) (*exec.Cmd, error) {
 // serveCalibration is the process of the fake servers. It ends with its standard
 // input, so that it does not outlive the one that measures, whatever ends that.
 func (p *program) serveCalibration(ctx context.Context) error {
-	for _, s := range []*fake.Server{{}, {First: calibrationGap, Gap: calibrationGap}} {
+	for _, s := range []*fake.Server{{}, {TTFT: calibrationGap, ITL: calibrationGap}} {
 		url, stop, err := s.Start()
 		if err != nil {
 			return err

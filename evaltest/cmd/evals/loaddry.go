@@ -35,7 +35,7 @@ func (p *program) dryLoad(ctx context.Context, l *load.Load) error {
 		return err
 	}
 	histogram(p.stderr, lengths)
-	if l.Users > 0 && l.Each == 0 && l.Phases.Measured.Count == 0 && l.Source.Len() == 0 {
+	if l.Users > 0 && l.RequestsPerUser == 0 && l.Phases.Measured.Count == 0 && l.Source.Len() == 0 {
 		fmt.Fprintln(p.stderr, "These are each user's first requests: how many follow depends on the answers.") //nolint:errcheck // nowhere to tell it
 	}
 	if bad > 0 {

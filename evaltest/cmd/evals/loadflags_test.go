@@ -19,6 +19,8 @@ func TestLoadFlagErrors(t *testing.T) {
 		{"users 0", "batchbench wants 1 or more", "--users 0"},
 		{"users below 0", "no number of users", "--users -2"},
 		{"users in words", "no number", "--users many"},
+		{"a time without a unit", "5 of what?", "-duration 5"},
+		{"neither true nor false", "names both", "-quiet=maybe"},
 		{"users too many", "beyond an int", "--users 99999999999999999999"},
 		{"octal", "010 is ten, and 0x10 nothing", "--users 0x10"},
 		{"requests-per-user 0", "batchbench wants 1 or more", "--requests-per-user 0"},

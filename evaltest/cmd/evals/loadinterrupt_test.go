@@ -76,7 +76,7 @@ func TestLoadInterrupt(t *testing.T) {
 	for _, load := range []string{"-users 4 -duration 1h", "-rate 200 -duration 1h -arrival constant"} {
 		t.Run(strings.Fields(load)[0], func(t *testing.T) {
 			var answered atomic.Int64
-			s := &fake.Server{First: 20 * time.Millisecond}
+			s := &fake.Server{TTFT: 20 * time.Millisecond}
 			s.Saw = func(*fake.Seen) { answered.Add(1) }
 			url, stop, err := s.Start()
 			require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestLoadSecondInterrupt(t *testing.T) {
 		t.Skip("a process cannot be interrupted there but by its console")
 	}
 	var canceled, came atomic.Int64
-	s := &fake.Server{First: time.Hour}
+	s := &fake.Server{TTFT: time.Hour}
 	s.Saw = func(r *fake.Seen) {
 		if r.Canceled {
 			canceled.Add(1)

@@ -87,7 +87,7 @@ func (f *loadFlags) plan(s *loadStuff, env func(string) string, seed, salt uint6
 	}
 	l.Metric.CacheWanted, l.Metric.Limits = f.cacheWanted, f.limit.limits
 	whole, ignore, extra := f.whole, f.ignoreEOS, f.extra.fields
-	l.Ask = func(p *client.Prompt) {
+	l.ModifyPrompt = func(p *client.Prompt) {
 		p.Whole, p.IgnoreEOS = whole, ignore
 		if p.Extra == nil {
 			p.Extra = extra
@@ -127,21 +127,21 @@ func (f *loadFlags) closed(l *load.Load, s *loadStuff) error {
 	limited := w.duration > 0 || w.requests.p != nil
 	switch {
 	case w.each.p != nil:
-		l.Each = *w.each.p
+		l.RequestsPerUser = *w.each.p
 	case !limited && s.trace == nil:
-		l.Each = 1
+		l.RequestsPerUser = 1
 	}
 	l.Users = w.users.or(1)
-	if s.rows != nil && w.users.p == nil && l.Each > 0 {
-		if l.Users = s.length / l.Each; l.Users == 0 {
-			return usagef("-requests-per-user is %d: %s has only %d requests", l.Each, f.dataset, s.length)
+	if s.rows != nil && w.users.p == nil && l.RequestsPerUser > 0 {
+		if l.Users = s.length / l.RequestsPerUser; l.Users == 0 {
+			return usagef("-requests-per-user is %d: %s has only %d requests", l.RequestsPerUser, f.dataset, s.length)
 		}
 	}
-	if l.Each > math.MaxInt32/max(1, l.Users) {
-		return usagef("-requests-per-user is %d: with -users %d these are more requests than can be counted", l.Each, l.Users)
+	if l.RequestsPerUser > math.MaxInt32/max(1, l.Users) {
+		return usagef("-requests-per-user is %d: with -users %d these are more requests than can be counted", l.RequestsPerUser, l.Users)
 	}
-	if s.rows != nil && !f.repeat && l.Each*l.Users > s.length {
-		return usagef("-users is %d: with -requests-per-user %d these are %d requests, and %s has %d; -repeat begins anew after the last", l.Users, l.Each, l.Users*l.Each, f.dataset, s.length)
+	if s.rows != nil && !f.repeat && l.RequestsPerUser*l.Users > s.length {
+		return usagef("-users is %d: with -requests-per-user %d these are %d requests, and %s has %d; -repeat begins anew after the last", l.Users, l.RequestsPerUser, l.Users*l.RequestsPerUser, f.dataset, s.length)
 	}
 	var err error
 	if l.Think, err = times("think", w.think); err != nil {
@@ -296,12 +296,12 @@ func (f *loadFlags) source(l *load.Load, s *loadStuff, seed, salt uint64) (workl
 
 // count is how many requests there will be, 0 if that is not known before.
 func count(l *load.Load) int {
-	p, total := l.Phases, l.Each*l.Users
+	p, total := l.Phases, l.RequestsPerUser*l.Users
 	if p.Warmup.For > 0 || p.Cooldown.For > 0 || p.Measured.Count == 0 {
 		return total
 	}
 	sum := p.Warmup.Count + p.Measured.Count + p.Cooldown.Count
-	if total == 0 || sum < total && l.Each == 0 {
+	if total == 0 || sum < total && l.RequestsPerUser == 0 {
 		return sum
 	}
 	return total
@@ -315,7 +315,7 @@ var flagOf = strings.NewReplacer(
 	"the warm-up phase's For", "-warmup", "the warm-up phase's Count", "-warmup", "the measured phase's For", "-duration",
 	"the measured phase's Count", "-requests", "the cool-down phase's For", "-cooldown", "the cool-down phase's Count", "-cooldown",
 	"MaxInFlight", "-max-in-flight", "Block", "-block", "needs Count", "needs -requests-per-user or -requests",
-	"Input is", "the input's length is", "Users", "-users", "Each", "-requests-per-user", "Metric.SLO", "-slo",
+	"Input is", "the input's length is", "Users", "-users", "RequestsPerUser", "-requests-per-user", "Metric.SLO", "-slo",
 )
 
 // named makes a usage error of an option that a package refuses, with the

@@ -51,7 +51,7 @@ func options(l load.Load) workload.Options { return l.Source.(*workload.Workload
 
 func prompt(l load.Load) client.Prompt {
 	var p client.Prompt
-	l.Ask(&p)
+	l.ModifyPrompt(&p)
 	return p
 }
 
@@ -85,7 +85,7 @@ func TestFlagsToLoad(t *testing.T) {
 	}{
 		{"nothing", "batchbench's defaults: one user, one request, one token", "",
 			func(l load.Load, f *loadFlags, s *loadStuff) any {
-				return []any{l.Users, l.Each, options(l).Input, options(l).Output.IsZero(), options(l).Count}
+				return []any{l.Users, l.RequestsPerUser, options(l).Input, options(l).Output.IsZero(), options(l).Count}
 			},
 			[]any{1, 1, must(workload.Fixed(1, 0)), true, 1}},
 		{"server by default", "batchbench's defaults", "", func(l load.Load, f *loadFlags, s *loadStuff) any {
@@ -105,7 +105,9 @@ func TestFlagsToLoad(t *testing.T) {
 		{"request-timeout-secs 0", "no limit, and not 6000 s", "--request-timeout-secs 0", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Client.Timeouts.Total }, time.Duration(0)},
 		{"max-retries", "used, unlike batchbench's", "--max-retries 7", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Client.Retry.Max }, 7},
 		{"retry-delay-ms", "used, unlike batchbench's", "--retry-delay-ms 10", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Client.Retry.Delay }, 10 * time.Millisecond},
-		{"users, requests-per-user", "their product is the workload", "--users 3 --requests-per-user 4", func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{3, 4, 12}},
+		{"users, requests-per-user", "their product is the workload", "--users 3 --requests-per-user 4", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []int{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []int{3, 4, 12}},
 		{"input-tokens", "fixed", "--input-tokens 9", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Input }, must(workload.Fixed(9, 0))},
 		{"input-tokens 0", "is off", "--input-tokens 0 --input-lognorm-median 5 --input-lognorm-sigma 1", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Input }, must(workload.LogNormal(5, 1, 0))},
 		{"gen-approx-input-tokens", "the old name", "--gen-approx-input-tokens 9", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Input }, must(workload.Fixed(9, 0))},
@@ -123,8 +125,12 @@ func TestFlagsToLoad(t *testing.T) {
 		{"output-vary", "to both sides", "--output-tokens 8 --output-vary 3", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Output }, must(workload.Fixed(8, 3))},
 		{"output-lognorm-mu", "log-normal", "--output-lognorm-mu 3 --output-lognorm-sigma 1", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Output }, must(workload.LogNormalMu(3, 1, 0))},
 		{"output-lognorm-median, -max", "log-normal", "--output-lognorm-median 3 --output-lognorm-sigma 1 --output-lognorm-max 5", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Output }, must(workload.LogNormal(3, 1, 5))},
-		{"dataset-jsonl", "users are the rows divided", "--dataset-jsonl " + rows + " --requests-per-user 2", func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{2, 2, 4}},
-		{"jsonl", "the other name", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{4, 1, 4}},
+		{"dataset-jsonl", "users are the rows divided", "--dataset-jsonl " + rows + " --requests-per-user 2", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []int{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []int{2, 2, 4}},
+		{"jsonl", "the other name", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []int{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []int{4, 1, 4}},
 		{"dataset: text", "one message of the user, no salt", "--jsonl " + rows, func(l load.Load, f *loadFlags, s *loadStuff) any {
 			r, _ := l.Source.Request(1)
 			return r.Chat()[0].Content
@@ -140,8 +146,12 @@ func TestFlagsToLoad(t *testing.T) {
 		{"v", "the short name", "-v", func(l load.Load, f *loadFlags, s *loadStuff) any { return f.verbose }, true},
 		{"dry-run", "asked for", "--dry-run", func(l load.Load, f *loadFlags, s *loadStuff) any { return f.dry }, true},
 
-		{"repeat", "more requests than rows", "-jsonl " + rows + " -repeat -users 3 -requests-per-user 5", func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{3, 5, 0}},
-		{"dataset and duration", "one user, who takes what is left", "-jsonl " + rows + " -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return []int{l.Users, l.Each, l.Source.Len()} }, []int{1, 0, 4}},
+		{"repeat", "more requests than rows", "-jsonl " + rows + " -repeat -users 3 -requests-per-user 5", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []int{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []int{3, 5, 0}},
+		{"dataset and duration", "one user, who takes what is left", "-jsonl " + rows + " -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []int{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []int{1, 0, 4}},
 		{"dataset and salt", "before the first message", "-jsonl " + rows + " -salt 3", func(l load.Load, f *loadFlags, s *loadStuff) any {
 			r, _ := l.Source.Request(1)
 			return strings.HasSuffix(r.Chat()[0].Content, "\n\na c")
@@ -185,12 +195,16 @@ func TestFlagsToLoad(t *testing.T) {
 		{"trace-keep-failed", "with one token", "-trace testdata/load-mooncake.jsonl -trace-keep-failed", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Pairs[2] }, workload.Pair{Input: 30, Output: 1}},
 		{"trace-block", "other blocks", "-trace testdata/load-mooncake.jsonl -trace-block 64", func(l load.Load, f *loadFlags, s *loadStuff) any { return s.trace.Report().BlockTokens }, 64},
 		{"trace-from", "without the first", "-trace " + mooncake + " -trace-from 1ms -trace-to 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Source.Len() }, 1},
-		{"trace and users", "its lengths only, each once", "-trace " + mooncake + " -users 2", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Users, l.Each, l.Source.Len()} }, []any{2, 0, 2}},
+		{"trace and users", "its lengths only, each once", "-trace " + mooncake + " -users 2", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []any{l.Users, l.RequestsPerUser, l.Source.Len()}
+		}, []any{2, 0, 2}},
 		{"think", "a time", "-think 2s -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return draws(l.Think) }, draws(arrival.Fixed(2 * time.Second))},
 		{"think, between", "equally likely", "-think 1s..3s -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return draws(l.Think) }, draws(arrival.Between(time.Second, 3*time.Second))},
 		{"think, exponential", "by its mean", "-think exp:2s -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return draws(l.Think) }, draws(arrival.Exponential(2 * time.Second))},
 		{"every, join", "pacing", "-every 2s -join 3s -duration 1s", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{draws(l.Every), l.Join} }, []any{draws(arrival.Fixed(2 * time.Second)), 3 * time.Second}},
-		{"duration", "without a limit to a user's requests", "-users 2 -duration 3s", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Each, l.Phases, l.Source.Len()} }, []any{0, arrival.Phases{Measured: arrival.Limit{For: 3 * time.Second}}, 0}},
+		{"duration", "without a limit to a user's requests", "-users 2 -duration 3s", func(l load.Load, f *loadFlags, s *loadStuff) any {
+			return []any{l.RequestsPerUser, l.Phases, l.Source.Len()}
+		}, []any{0, arrival.Phases{Measured: arrival.Limit{For: 3 * time.Second}}, 0}},
 		{"warmup, requests, cooldown", "counts", "-warmup 10x -requests 20 -cooldown 5x", func(l load.Load, f *loadFlags, s *loadStuff) any { return []any{l.Phases, l.Source.Len()} },
 			[]any{arrival.Phases{Warmup: arrival.Limit{Count: 10}, Measured: arrival.Limit{Count: 20}, Cooldown: arrival.Limit{Count: 5}}, 35}},
 		{"cooldown forever", "until the last is answered", "-requests 20 -cooldown forever", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Phases.Cooldown.For }, arrival.Forever},

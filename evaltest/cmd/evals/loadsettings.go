@@ -43,8 +43,8 @@ func (f *loadFlags) settings(l *load.Load, s *loadStuff, salt uint64) map[string
 	}
 	if l.Users > 0 {
 		m["users"] = strconv.Itoa(l.Users)
-		if l.Each > 0 {
-			m["requests_per_user"] = strconv.Itoa(l.Each)
+		if l.RequestsPerUser > 0 {
+			m["requests_per_user"] = strconv.Itoa(l.RequestsPerUser)
 		}
 	} else {
 		m["arrival"] = l.Schedule.String()

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 )
 
 // A command is one subcommand.
@@ -132,11 +133,39 @@ func (p *program) call(c command, args []string) error {
 			_, err := io.WriteString(p.stdout, p.manual(c))
 			return err
 		case err != nil:
-			return usagef("%s: %v; 'evals help %s' lists the flags", c.name, err, c.name)
+			return usagef("%s: %s; 'evals help %s' lists the flags", c.name, badFlag(fs, err), c.name)
 		}
 		if fs.NArg() == 0 {
 			return do(rest)
 		}
 		rest, args = append(rest, fs.Arg(0)), fs.Args()[1:]
 	}
+}
+
+// badFlag is what package flag says of an argument, and what would do where it
+// says no more than "parse error".
+func badFlag(fs *flag.FlagSet, err error) string {
+	text := err.Error()
+	says, ok := strings.CutSuffix(text, ": parse error")
+	if !ok {
+		return text
+	}
+	name := says[strings.LastIndex(says, " -")+2:]
+	f := fs.Lookup(name)
+	if f == nil {
+		return text
+	}
+	getter, ok := f.Value.(flag.Getter)
+	if !ok {
+		return text
+	}
+	switch getter.Get().(type) {
+	case time.Duration:
+		return says + ": want a time with its unit, such as 30s, 500ms or 1h30m"
+	case bool:
+		return says + ": want true or false"
+	case float64:
+		return says + ": want a number"
+	}
+	return says + ": want a whole number"
 }

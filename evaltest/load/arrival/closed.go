@@ -45,9 +45,9 @@ func Exponential(mean time.Duration) Dist {
 type Closed struct {
 	// Users is how many there are; at least 1.
 	Users int
-	// Each is how many requests a user makes; 0: no limit. Limits to the
+	// RequestsPerUser is how many requests a user makes; 0: no limit. Limits to the
 	// total are in Phases. Without any the loop runs until its context ends.
-	Each int
+	RequestsPerUser int
 	// Think draws the time between the end of a user's request and when its
 	// next is due; nil: none.
 	Think Dist
@@ -123,7 +123,7 @@ func (c Closed) check() error {
 	if err := refuse(c.Users >= 1, "Closed: Users", c.Users, "at least one is needed"); err != nil {
 		return err
 	}
-	if err := refuse(c.Each >= 0, "Closed: Each", c.Each, "it must not be negative; 0 sets no limit"); err != nil {
+	if err := refuse(c.RequestsPerUser >= 0, "Closed: RequestsPerUser", c.RequestsPerUser, "it must not be negative; 0 sets no limit"); err != nil {
 		return err
 	}
 	// The product i·Join below must not overflow either.
@@ -165,7 +165,7 @@ func (l *loop) user(ctx context.Context, user int, do func(context.Context, Arri
 		}
 	}()
 	due := l.Join * time.Duration(user) / time.Duration(l.Users)
-	for turn := 0; l.Each == 0 || turn < l.Each; turn++ {
+	for turn := 0; l.RequestsPerUser == 0 || turn < l.RequestsPerUser; turn++ {
 		if l.over(due) {
 			return
 		}
@@ -177,7 +177,7 @@ func (l *loop) user(ctx context.Context, user int, do func(context.Context, Arri
 		if !ok {
 			return
 		}
-		last = l.Each > 0 && turn+1 == l.Each
+		last = l.RequestsPerUser > 0 && turn+1 == l.RequestsPerUser
 		do(ctx, a)
 		end := time.Since(l.start)
 		if last {
@@ -239,7 +239,7 @@ func (l *loop) begin(ctx context.Context, user, turn int, due time.Duration) (a 
 	if l.Admitted != nil {
 		l.Admitted(a)
 	}
-	if l.Each > 0 && turn+1 == l.Each {
+	if l.RequestsPerUser > 0 && turn+1 == l.RequestsPerUser {
 		l.oneLess()
 	}
 	if l.labels.full() {

@@ -59,20 +59,20 @@ func TestClosedTimes(t *testing.T) {
 		want         [][]time.Duration // a user's due times in ms
 		total        time.Duration     // in ms
 	}{
-		{"back to back", "the next is due when the last is answered", arrival.Closed{Users: 1, Each: 3}, always(100 * ms),
+		{"back to back", "the next is due when the last is answered", arrival.Closed{Users: 1, RequestsPerUser: 3}, always(100 * ms),
 			[][]time.Duration{{0, 100, 200}}, 300},
-		{"think time", "it begins with the answer", arrival.Closed{Users: 1, Each: 3, Think: arrival.Fixed(50 * ms), Rand: perUser}, always(100 * ms),
+		{"think time", "it begins with the answer", arrival.Closed{Users: 1, RequestsPerUser: 3, Think: arrival.Fixed(50 * ms), Rand: perUser}, always(100 * ms),
 			[][]time.Duration{{0, 150, 300}}, 400},
-		{"joining", "evenly over the time", arrival.Closed{Users: 4, Each: 2, Join: 2 * sec}, always(100 * ms),
+		{"joining", "evenly over the time", arrival.Closed{Users: 4, RequestsPerUser: 2, Join: 2 * sec}, always(100 * ms),
 			[][]time.Duration{{0, 100}, {500, 600}, {1000, 1100}, {1500, 1600}}, 1700},
-		{"at least every second", "quick answers wait, a slow one is not made up for", arrival.Closed{Users: 1, Each: 5, Every: arrival.Fixed(sec), Rand: perUser},
+		{"at least every second", "quick answers wait, a slow one is not made up for", arrival.Closed{Users: 1, RequestsPerUser: 5, Every: arrival.Fixed(sec), Rand: perUser},
 			func(a arrival.Arrival) time.Duration {
 				if a.Turn == 1 {
 					return 2500 * ms
 				}
 				return 100 * ms
 			}, [][]time.Duration{{0, 1000, 3500, 4500, 5500}}, 5600},
-		{"both", "the later one", arrival.Closed{Users: 1, Each: 3, Every: arrival.Fixed(sec), Think: arrival.Fixed(300 * ms), Rand: perUser},
+		{"both", "the later one", arrival.Closed{Users: 1, RequestsPerUser: 3, Every: arrival.Fixed(sec), Think: arrival.Fixed(300 * ms), Rand: perUser},
 			func(a arrival.Arrival) time.Duration { return time.Duration(a.Turn+1) * 450 * ms },
 			[][]time.Duration{{0, 1000, 2200}}, 3550},
 	} {
@@ -128,17 +128,17 @@ func TestClosedEnds(t *testing.T) {
 		{"a time that a count begins", "a thinker is woken at the end that was not known when it began to wait", arrival.Closed{
 			Users: 3, Think: slow2, Rand: perUser, Phases: arrival.Phases{Warmup: L{Count: 3}, Measured: L{For: time.Minute}}}, 0,
 			arrival.Complete, [3]int{3, 12, 0}, arrival.Window{From: 11 * sec, To: 71 * sec}, 71 * sec},
-		{"each and time", "the requests end first", arrival.Closed{Users: 2, Each: 3, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
+		{"each and time", "the requests end first", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
 			arrival.Exhausted, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
-		{"each and count", "the requests end first", arrival.Closed{Users: 2, Each: 3, Phases: count(7)}, 0,
+		{"each and count", "the requests end first", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: count(7)}, 0,
 			arrival.Exhausted, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
-		{"each and count", "both at once", arrival.Closed{Users: 2, Each: 3, Phases: count(6)}, 0,
+		{"each and count", "both at once", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: count(6)}, 0,
 			arrival.Complete, [3]int{0, 6, 0}, arrival.Window{To: 2 * sec}, 3 * sec},
 		{"stopped", "no request is begun after, those in flight are waited for", arrival.Closed{Users: 2}, 2500 * ms,
 			arrival.Stopped, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
 		{"stopped while thinking", "", arrival.Closed{Users: 2, Think: hour, Rand: perUser}, 2500 * ms,
 			arrival.Stopped, [3]int{0, 2, 0}, arrival.Window{To: 2500 * ms}, 2500 * ms},
-		{"stopped while joining", "", arrival.Closed{Users: 10, Join: 10 * sec, Each: 1}, 2500 * ms,
+		{"stopped while joining", "", arrival.Closed{Users: 10, Join: 10 * sec, RequestsPerUser: 1}, 2500 * ms,
 			arrival.Stopped, [3]int{0, 3, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
 	} {
 		t.Run(tt.name+", "+tt.reason, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestClosedStreams(t *testing.T) {
 	thinks := func(took func(arrival.Arrival) time.Duration) [][]time.Duration {
 		var drawn [][]time.Duration
 		synctest.Test(t, func(t *testing.T) {
-			c := arrival.Closed{Users: 5, Each: 20, Think: arrival.Exponential(sec), Every: arrival.Between(0, 0), Rand: perUser}
+			c := arrival.Closed{Users: 5, RequestsPerUser: 20, Think: arrival.Exponential(sec), Every: arrival.Between(0, 0), Rand: perUser}
 			_, got := run(t, t.Context(), c, took)
 			for _, of := range got {
 				var d []time.Duration
@@ -214,9 +214,9 @@ func TestClosedWarmUp(t *testing.T) {
 		})
 		return worst, report
 	}
-	cold, _ := worst(arrival.Closed{Each: 10})
+	cold, _ := worst(arrival.Closed{RequestsPerUser: 10})
 	warm, report := worst(arrival.Closed{Phases: arrival.Phases{Warmup: arrival.Limit{Count: 192}, Measured: arrival.Limit{Count: 640}, Cooldown: arrival.Limit{Count: 64}}})
-	joined, _ := worst(arrival.Closed{Each: 10, Join: 4 * sec})
+	joined, _ := worst(arrival.Closed{RequestsPerUser: 10, Join: 4 * sec})
 	assert.Equal(t, 64*20*ms, cold, "all prompts at once")
 	assert.Less(t, warm, cold/2)
 	assert.Less(t, joined, cold/2)
@@ -253,7 +253,7 @@ func TestClosedRefusals(t *testing.T) {
 		want string
 	}{
 		{"no users", arrival.Closed{}, "Closed: Users is 0; at least one is needed"},
-		{"negative each", arrival.Closed{Users: 1, Each: -1}, "Closed: Each is -1"},
+		{"negative each", arrival.Closed{Users: 1, RequestsPerUser: -1}, "Closed: RequestsPerUser is -1"},
 		{"negative join", arrival.Closed{Users: 1, Join: -1}, "Closed: Join is -1ns"},
 		{"join overflows", arrival.Closed{Users: 3, Join: arrival.Forever / 2}, "Closed: Join is"},
 		{"no generator", arrival.Closed{Users: 1, Think: arrival.Fixed(0)}, "Closed: Rand is nil"},

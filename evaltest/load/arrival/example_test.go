@@ -71,7 +71,7 @@ func ExamplePhases_Label() {
 // Three users, of which each asks again 20 ms after its last answer.
 func ExampleClosed() {
 	loop := arrival.Closed{
-		Users: 3, Each: 4,
+		Users: 3, RequestsPerUser: 4,
 		Think: arrival.Fixed(20 * time.Millisecond),
 		Rand:  func(user int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(user))) },
 	}

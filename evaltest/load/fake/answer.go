@@ -162,7 +162,7 @@ func (c *conn) fail(k *call, inside bool) {
 // due is when token n is.
 func (c *conn) due(k *call, n int) time.Time {
 	s := c.run.server
-	return c.run.moved(k.began.Add(s.First + time.Duration(n)*s.Gap))
+	return c.run.moved(k.began.Add(s.TTFT + time.Duration(n)*s.ITL))
 }
 
 // whole answers in one piece.

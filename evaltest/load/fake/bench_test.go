@@ -167,7 +167,7 @@ func BenchmarkPaced(b *testing.B) {
 	}
 	var mu sync.Mutex
 	var late []float64
-	s := &fake.Server{First: 200 * time.Millisecond, Gap: 20 * time.Millisecond, Saw: func(seen *fake.Seen) {
+	s := &fake.Server{TTFT: 200 * time.Millisecond, ITL: 20 * time.Millisecond, Saw: func(seen *fake.Seen) {
 		mu.Lock()
 		defer mu.Unlock()
 		for i, w := range seen.Written {

@@ -38,20 +38,20 @@ func TestCache(t *testing.T) {
 		server       *fake.Server
 		turns        []turn
 	}{
-		{"equal", "a prompt is held to its last token", &fake.Server{Block: 1}, []turn{{chat, say("user:a b c"), 0}, {chat, say("user:a b c"), 3}}},
-		{"whole blocks", "what is over is not held", &fake.Server{Block: 2}, []turn{{chat, say("user:a b c d e"), 0}, {chat, say("user:a b c d e"), 4}, {chat, say("user:a b c x y"), 2}}},
-		{"the beginning", "equal blocks behind one that differs are of no use", &fake.Server{Block: 1}, []turn{{chat, say("user:a b c"), 0}, {chat, say("user:x b c"), 0}}},
-		{"roles", "the same text of another role is another", &fake.Server{Block: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("system:a b"), 0}}},
-		{"where messages end", "is part of the prompt", &fake.Server{Block: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a", "user:b"), 1}}},
-		{"conversation", "the answer is held too", &fake.Server{Block: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water house", "user:c"), 5}}},
-		{"another answer", "as far as it is the same", &fake.Server{Block: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water x", "user:c"), 4}}},
-		{"template", "its tokens are held, but for those of a message that is new", &fake.Server{Block: 1, PerRequest: 3, PerMessage: 2}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water house", "user:c"), 3 + 4 + 5}}},
-		{"prompt", "a completion goes on with its text", &fake.Server{Block: 1}, []turn{{text, `{"prompt":"a b","max_tokens":2}`, 0}, {text, `{"prompt":"a b the water d"}`, 4}}},
-		{"numbers", "tokens of a prompt", &fake.Server{Block: 2}, []turn{{text, `{"prompt":[1,2,3,4,5]}`, 0}, {text, `{"prompt":[1,2,3,4,6]}`, 4}}},
-		{"tools", "come before messages, wherever they stand", &fake.Server{Block: 1}, []turn{
+		{"equal", "a prompt is held to its last token", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b c"), 0}, {chat, say("user:a b c"), 3}}},
+		{"whole blocks", "what is over is not held", &fake.Server{CacheBlock: 2}, []turn{{chat, say("user:a b c d e"), 0}, {chat, say("user:a b c d e"), 4}, {chat, say("user:a b c x y"), 2}}},
+		{"the beginning", "equal blocks behind one that differs are of no use", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b c"), 0}, {chat, say("user:x b c"), 0}}},
+		{"roles", "the same text of another role is another", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("system:a b"), 0}}},
+		{"where messages end", "is part of the prompt", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a", "user:b"), 1}}},
+		{"conversation", "the answer is held too", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water house", "user:c"), 5}}},
+		{"another answer", "as far as it is the same", &fake.Server{CacheBlock: 1}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water x", "user:c"), 4}}},
+		{"template", "its tokens are held, but for those of a message that is new", &fake.Server{CacheBlock: 1, PerRequest: 3, PerMessage: 2}, []turn{{chat, say("user:a b"), 0}, {chat, say("user:a b", "assistant:the water house", "user:c"), 3 + 4 + 5}}},
+		{"prompt", "a completion goes on with its text", &fake.Server{CacheBlock: 1}, []turn{{text, `{"prompt":"a b","max_tokens":2}`, 0}, {text, `{"prompt":"a b the water d"}`, 4}}},
+		{"numbers", "tokens of a prompt", &fake.Server{CacheBlock: 2}, []turn{{text, `{"prompt":[1,2,3,4,5]}`, 0}, {text, `{"prompt":[1,2,3,4,6]}`, 4}}},
+		{"tools", "come before messages, wherever they stand", &fake.Server{CacheBlock: 1}, []turn{
 			{chat, `{"messages":[{"role":"user","content":"a b"}],"tools":[{"a":1}]}`, 0}, {chat, `{"tools":[ {"a": 1} ],"messages":[{"role":"user","content":"a c"}]}`, 2}, {chat, say("user:a b"), 0},
 		}},
-		{"forgotten", "the first in, if it was not used again", &fake.Server{Block: 1, Blocks: 8, Output: 1}, []turn{
+		{"forgotten", "the first in, if it was not used again", &fake.Server{CacheBlock: 1, CacheBlocks: 8, Output: 1}, []turn{
 			{text, `{"prompt":"a b","max_tokens":1}`, 0}, {text, `{"prompt":"c d","max_tokens":1}`, 0}, {text, `{"prompt":"a b","max_tokens":1}`, 2},
 			{text, `{"prompt":"e f","max_tokens":1}`, 0}, {text, `{"prompt":"a b","max_tokens":1}`, 2}, {text, `{"prompt":"c d","max_tokens":1}`, 0},
 		}},
@@ -80,7 +80,7 @@ func TestCacheOfWorkload(t *testing.T) {
 		"overlap": {Overlap: workload.Overlap{Share: 0.6}},
 		"groups":  {Groups: workload.Groups{Count: 5, Tokens: 70, System: true}},
 	} {
-		for how, s := range map[string]*fake.Server{"words": {Block: 16}, "o200k_base": {Block: 16, Encode: encoding.Encode}} {
+		for how, s := range map[string]*fake.Server{"words": {CacheBlock: 16}, "o200k_base": {CacheBlock: 16, Encode: encoding.Encode}} {
 			t.Run(name+"/"+how, func(t *testing.T) {
 				opt.Text, opt.Input, opt.Block, opt.Count, opt.Seed, opt.Salt.Value = token.Words{}, input, 16, 60, 7, 8
 				w, err := workload.New(opt)
@@ -154,7 +154,7 @@ func agents(t *testing.T, manifest string, replay agent.Replay, s *fake.Server) 
 	plans, err := agent.Compile(m, replay)
 	require.NoError(t, err)
 	synctest.Test(t, func(t *testing.T) {
-		s.Block, s.First, s.Gap = 1, 3*ms, ms
+		s.CacheBlock, s.TTFT, s.ITL = 1, 3*ms, ms
 		b := serve(t, s)
 		sink := &sums{}
 		res, err := agent.Run(t.Context(), plans, agent.Config{Text: words{}, Seed: 3, MaxActive: 4, Sink: sink, Body: agent.Body{Model: "m", Stream: true}},

@@ -142,7 +142,7 @@ func (c *conn) take(k *call, body []byte) {
 	if k.problem = c.parser.parse(body, k.what, &k.order); k.problem == nil {
 		k.input, k.endHash, k.endTokens = p.tokens, p.hash, p.tokens
 		if r.cache != nil {
-			k.cached = r.cache.hold(p.blocks) * r.server.Block
+			k.cached = r.cache.hold(p.blocks) * r.server.CacheBlock
 		}
 	} else {
 		k.order.tokens = 0

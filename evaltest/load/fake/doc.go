@@ -45,7 +45,7 @@
 //
 // # The cache
 //
-// With Block the server remembers the prompts in blocks of so many tokens, and
+// With CacheBlock the server remembers the prompts in blocks of so many tokens, and
 // with them the answers: from when a prompt had come, and from when the last
 // token of an answer was due. The prompt is PerRequest, the tools, then each
 // message with PerMessage before its texts, which stand in the order of the
@@ -54,7 +54,7 @@
 //
 // # Time
 //
-// Where First, Gap, Slots and Stalls are not set nothing waits: a connection is
+// Where TTFT, ITL, Slots and Stalls are not set nothing waits: a connection is
 // read and answered by one goroutine, events that are due together are written
 // together, and a client that goes away is noticed when a write fails. Elsewhere a
 // client that goes away is noticed at once.

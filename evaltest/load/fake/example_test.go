@@ -14,7 +14,7 @@ import (
 func Example() {
 	seen := make(chan *fake.Seen, 1)
 	server := &fake.Server{
-		First: 20 * time.Millisecond, Gap: 5 * time.Millisecond,
+		TTFT: 20 * time.Millisecond, ITL: 5 * time.Millisecond,
 		PerMessage: 4, // as a chat template adds them
 		Saw:        func(s *fake.Seen) { seen <- s },
 	}

@@ -27,7 +27,7 @@ func TestFail(t *testing.T) {
 		message      string
 		status       int
 		output       int
-		done         time.Duration // with First 10 ms and Gap 10 ms
+		done         time.Duration // with a TTFT and an ITL of 10 ms
 	}{
 		{"status", "at once, as OpenAI says it", fake.Failure{Status: 503}, false, record.Server, "the fake was told to fail", 503, 0, 0},
 		{"status of a whole answer", "the same", fake.Failure{Status: 429}, true, record.RateLimited, "rate_limit", 429, 0, 0},
@@ -52,7 +52,7 @@ func TestFail(t *testing.T) {
 					}}
 					want := time.Duration(0)
 					if waits {
-						s.First, s.Gap, want = 10*ms, 10*ms, row.done
+						s.TTFT, s.ITL, want = 10*ms, 10*ms, row.done
 					}
 					b := serve(t, s)
 					b.header.Set("Connection", "close") // what is dropped on a kept one is sent again
@@ -107,7 +107,7 @@ func TestFailHeader(t *testing.T) {
 // gives it back.
 func TestFailSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := serve(t, &fake.Server{Slots: 1, First: 10 * ms, Fail: func(n int) fake.Failure {
+		b := serve(t, &fake.Server{Slots: 1, TTFT: 10 * ms, Fail: func(n int) fake.Failure {
 			return []fake.Failure{{}, {Status: 503}, {Drop: true, After: 1}, {}}[n]
 		}})
 		done := make(chan *record.Request, 4)

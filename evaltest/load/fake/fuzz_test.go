@@ -26,7 +26,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	plain, cached := newParser(&Server{}), newParser(&Server{Block: 1})
+	plain, cached := newParser(&Server{}), newParser(&Server{CacheBlock: 1})
 	f.Fuzz(func(t *testing.T, body []byte) {
 		same := bytes.Clone(body)
 		for _, what := range []target{chat, completions} {
@@ -220,8 +220,8 @@ func TestHostile(t *testing.T) {
 	} {
 		begun := time.Now()
 		var o order
-		newParser(&Server{Block: 16}).parse([]byte(body), completions, &o)
-		newParser(&Server{Block: 16}).parse([]byte(body), chat, &o)
+		newParser(&Server{CacheBlock: 16}).parse([]byte(body), completions, &o)
+		newParser(&Server{CacheBlock: 16}).parse([]byte(body), chat, &o)
 		if took := time.Since(begun); took > 20*time.Second { // some 0.2 s; quadratic is minutes
 			t.Errorf("%s: %v", name, took)
 		}

@@ -123,7 +123,7 @@ func TestHTTP(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						s := &fake.Server{MaxBody: 4096}
 						if waits {
-							s.First = 5 * ms
+							s.TTFT = 5 * ms
 						}
 						b := serve(t, s)
 						answers, statuses := talk(t, b, row.text, size)
@@ -222,11 +222,11 @@ func TestFields(t *testing.T) {
 		{&fake.Server{Output: -1}, "Server.Output is -1"},
 		{&fake.Server{Output: fake.MaxOutput + 1}, "Server.Output is 1048577"},
 		{&fake.Server{Slots: -2}, "Server.Slots is -2"},
-		{&fake.Server{First: -1}, "Server.First is -1ns"},
-		{&fake.Server{Gap: -ms}, "Server.Gap is -1ms"},
+		{&fake.Server{TTFT: -1}, "Server.TTFT is -1ns"},
+		{&fake.Server{ITL: -ms}, "Server.ITL is -1ms"},
 		{&fake.Server{Stalls: []fake.Stall{{}, {At: 1, For: -1}}}, "Stalls[1] is 1ns for -1ns"},
 		{&fake.Server{Count: count, Encode: func(string) []int { return nil }}, "both Count and Encode"},
-		{&fake.Server{Count: count, Block: 16}, "Block is 16 with Count"},
+		{&fake.Server{Count: count, CacheBlock: 16}, "Block is 16 with Count"},
 	} {
 		_, _, err := row.server.Start()
 		assert.ErrorContains(t, err, row.want)

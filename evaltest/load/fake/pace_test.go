@@ -35,19 +35,19 @@ func TestTimes(t *testing.T) {
 		want         []time.Duration
 	}{
 		{"at once", "the zero value does not wait", &fake.Server{}, 3, false, millis(0, 0, 0)},
-		{"first", "all tokens are due with the first", &fake.Server{First: 30 * ms}, 2, false, millis(30, 30)},
-		{"gap", "token k is due at First + k·Gap", &fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
-		{"gap alone", "the first token is due at once", &fake.Server{Gap: 20 * ms}, 3, false, millis(0, 20, 40)},
-		{"chunk", "an event is due with its last token, and the last event is shorter", &fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 2}, 5, false, millis(50, 90, 110)},
-		{"large chunk", "an answer may be one event", &fake.Server{First: 30 * ms, Gap: 20 * ms, Chunk: 99}, 3, false, millis(70)},
-		{"whole", "a whole answer comes with its last token", &fake.Server{First: 30 * ms, Gap: 20 * ms}, 4, true, millis(90)},
+		{"first", "all tokens are due with the first", &fake.Server{TTFT: 30 * ms}, 2, false, millis(30, 30)},
+		{"gap", "token k is due at First + k·Gap", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
+		{"gap alone", "the first token is due at once", &fake.Server{ITL: 20 * ms}, 3, false, millis(0, 20, 40)},
+		{"chunk", "an event is due with its last token, and the last event is shorter", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms, Chunk: 2}, 5, false, millis(50, 90, 110)},
+		{"large chunk", "an answer may be one event", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms, Chunk: 99}, 3, false, millis(70)},
+		{"whole", "a whole answer comes with its last token", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms}, 4, true, millis(90)},
 		{
 			"stall", "what falls into a stall comes at its end, all together, and what comes after it is on time",
-			&fake.Server{First: 30 * ms, Gap: 20 * ms, Stalls: []fake.Stall{{At: 40 * ms, For: 50 * ms}}}, 5, false, millis(30, 90, 90, 90, 110),
+			&fake.Server{TTFT: 30 * ms, ITL: 20 * ms, Stalls: []fake.Stall{{At: 40 * ms, For: 50 * ms}}}, 5, false, millis(30, 90, 90, 90, 110),
 		},
 		{
 			"stalls merged", "stalls that overlap or touch are one, in whatever order they are given",
-			&fake.Server{Gap: 10 * ms, Stalls: []fake.Stall{{At: 30 * ms, For: 10 * ms}, {At: 5 * ms, For: 15 * ms}, {At: 10 * ms, For: 20 * ms}, {}}}, 5, false, millis(0, 40, 40, 40, 40),
+			&fake.Server{ITL: 10 * ms, Stalls: []fake.Stall{{At: 30 * ms, For: 10 * ms}, {At: 5 * ms, For: 15 * ms}, {At: 10 * ms, For: 20 * ms}, {}}}, 5, false, millis(0, 40, 40, 40, 40),
 		},
 		{"stall at the begin", "nothing is written in it, though nothing else waits", &fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, false, millis(70, 70)},
 		{"whole in a stall", "it holds whole answers too", &fake.Server{Stalls: []fake.Stall{{For: 70 * ms}}}, 2, true, millis(70)},
@@ -82,7 +82,7 @@ func since(start time.Time, at []time.Time) (d []time.Duration) {
 // the first token.
 func TestHead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := serve(t, &fake.Server{First: 30 * ms})
+		b := serve(t, &fake.Server{TTFT: 30 * ms})
 		time.Sleep(time.Millisecond) // 0 stands for no head
 		rec := b.call(t.Context(), client.Prompt{MaxTokens: 1})
 		b.stop()
@@ -95,7 +95,7 @@ func TestHead(t *testing.T) {
 // the one before has ended, and a call that gives up leaves the queue.
 func TestSlots(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := serve(t, &fake.Server{First: 100 * ms, Slots: 2})
+		b := serve(t, &fake.Server{TTFT: 100 * ms, Slots: 2})
 		gone, leave := context.WithCancel(t.Context())
 		recs := make([]*record.Request, 7)
 		done := make(chan struct{})
@@ -155,7 +155,7 @@ func TestCancel(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := serve(t, &fake.Server{First: 30 * ms, Gap: 20 * ms})
+				b := serve(t, &fake.Server{TTFT: 30 * ms, ITL: 20 * ms})
 				ctx, cancel := context.WithTimeout(t.Context(), row.at)
 				defer cancel()
 				rec := b.call(ctx, client.Prompt{MaxTokens: 10, Whole: row.whole})
@@ -180,8 +180,8 @@ func TestCancel(t *testing.T) {
 // TestStopInFlight: stop does not wait for answers.
 func TestStopInFlight(t *testing.T) {
 	for _, s := range []*fake.Server{
-		{First: time.Hour},
-		{First: time.Hour, Slots: 1},
+		{TTFT: time.Hour},
+		{TTFT: time.Hour, Slots: 1},
 		{Stalls: []fake.Stall{{For: time.Hour}}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestStopInFlight(t *testing.T) {
 // other.
 func TestReuse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := serve(t, &fake.Server{First: 10 * ms})
+		b := serve(t, &fake.Server{TTFT: 10 * ms})
 		for i := range 5 {
 			rec := b.call(t.Context(), client.Prompt{MaxTokens: 2, Whole: i%2 == 1})
 			require.True(t, rec.OK(), "%v", rec.Failure)

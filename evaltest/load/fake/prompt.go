@@ -38,22 +38,22 @@ func mix(h, x uint64) uint64 {
 
 // mark makes all later blocks differ from those without the same mark.
 func (p *prompt) mark(x uint64) {
-	if p.server.Block > 0 {
+	if p.server.CacheBlock > 0 {
 		p.hash = mix(p.hash, x)
 	}
 }
 
 func (p *prompt) markText(b []byte) {
-	if p.server.Block > 0 {
+	if p.server.CacheBlock > 0 {
 		p.hash = mix(p.hash, maphash.Bytes(hashSeed, b))
 	}
 }
 
 func (p *prompt) token(x uint64) {
 	p.tokens++
-	if p.server.Block > 0 {
+	if p.server.CacheBlock > 0 {
 		p.hash = mix(p.hash, x)
-		if p.tokens%p.server.Block == 0 {
+		if p.tokens%p.server.CacheBlock == 0 {
 			p.blocks = append(p.blocks, p.hash)
 		}
 	}
@@ -61,7 +61,7 @@ func (p *prompt) token(x uint64) {
 
 // template adds n tokens that are no text.
 func (p *prompt) template(n int) {
-	if p.server.Block == 0 {
+	if p.server.CacheBlock == 0 {
 		p.tokens += n
 		return
 	}
@@ -81,7 +81,7 @@ func (p *prompt) text(b []byte) {
 	switch s := p.server; {
 	case s.Encode != nil:
 		ids := s.Encode(string(b))
-		if s.Block == 0 {
+		if s.CacheBlock == 0 {
 			p.tokens += len(ids)
 			return
 		}
@@ -94,7 +94,7 @@ func (p *prompt) text(b []byte) {
 			panic(fmt.Sprintf("fake: Server.Count returned %d for a text of %d bytes: want 0 or more", n, len(b)))
 		}
 		p.tokens += n
-	case s.Block == 0:
+	case s.CacheBlock == 0:
 		p.tokens += countWords(b)
 	default:
 		for word := nextWord(&b); len(word) > 0; word = nextWord(&b) {

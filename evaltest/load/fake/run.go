@@ -34,13 +34,13 @@ func newRun(s *Server, l net.Listener) *run {
 		server: s, listener: l, begun: time.Now(), stalls: merged(s.Stalls),
 		stop: make(chan struct{}), conns: map[*conn]struct{}{},
 	}
-	if s.Block > 0 {
-		r.cache = newCache(orDefault(s.Blocks, DefaultBlocks))
+	if s.CacheBlock > 0 {
+		r.cache = newCache(orDefault(s.CacheBlocks, DefaultBlocks))
 	}
 	if s.Slots > 0 {
 		r.slots = &slots{free: s.Slots}
 	}
-	r.waits = s.First > 0 || s.Gap > 0 || s.Slots > 0 || len(r.stalls) > 0
+	r.waits = s.TTFT > 0 || s.ITL > 0 || s.Slots > 0 || len(r.stalls) > 0
 	// A bubble has a clock of its own, and no sockets.
 	if _, real := l.(*net.TCPListener); real && r.waits {
 		if a := newAlarm(); a != nil {

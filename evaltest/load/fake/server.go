@@ -48,11 +48,11 @@ type Server struct {
 	// its min_tokens if that is more. Default 16. A limit (max_tokens,
 	// max_completion_tokens or max_new_tokens) is always met exactly.
 	Output int
-	// First is the time from the request's last byte, or from when it had its
-	// slot, to the first token; Gap that between tokens. Token k, from 0, is
-	// due at First + k·Gap: one that is late delays no other, and no other
+	// TTFT is the time from the request's last byte, or from when it had its
+	// slot, to the first token; ITL that between tokens. Token k, from 0, is
+	// due at TTFT + k·ITL: one that is late delays no other, and no other
 	// hurries for it. Default 0: as fast as it can.
-	First, Gap time.Duration
+	TTFT, ITL time.Duration
 	// Chunk is how many tokens an event holds; the last one may hold fewer. An
 	// event is due when its last token is. Default 1.
 	Chunk int
@@ -62,13 +62,13 @@ type Server struct {
 	// Stalls are spans in which nothing is written: what falls into one is
 	// written at its end.
 	Stalls []Stall
-	// Block is the block size, in tokens, of a prefix cache that is simulated:
+	// CacheBlock is the block size, in tokens, of a prefix cache that is simulated:
 	// what of a prompt it holds is reported as cached_tokens and takes no less
 	// time. 0: no cache.
-	Block int
-	// Blocks is how many blocks the cache holds; of those that have not been
+	CacheBlock int
+	// CacheBlocks is how many blocks the cache holds; of those that have not been
 	// used for longest, up to half of them are given up at once. Default 1<<20.
-	Blocks int
+	CacheBlocks int
 	// MaxBody is the longest body that is read, in bytes; a longer one is 413.
 	// Default 16 MiB.
 	MaxBody int
@@ -183,7 +183,7 @@ func (s *Server) fault() error {
 		value int
 	}{
 		{"PerMessage", s.PerMessage}, {"PerRequest", s.PerRequest}, {"Output", s.Output}, {"Chunk", s.Chunk},
-		{"Slots", s.Slots}, {"Block", s.Block}, {"Blocks", s.Blocks}, {"MaxBody", s.MaxBody},
+		{"Slots", s.Slots}, {"CacheBlock", s.CacheBlock}, {"CacheBlocks", s.CacheBlocks}, {"MaxBody", s.MaxBody},
 	} {
 		if f.value < 0 {
 			return fmt.Errorf("fake: Server.%s is %d: want 0 or more", f.name, f.value)
@@ -192,14 +192,14 @@ func (s *Server) fault() error {
 	switch {
 	case s.Output > MaxOutput:
 		return fmt.Errorf("fake: Server.Output is %d: want at most %d", s.Output, MaxOutput)
-	case s.First < 0 || s.First > longest:
-		return fmt.Errorf("fake: Server.First is %v: want 0 to %v", s.First, longest)
-	case s.Gap < 0 || s.Gap > time.Hour: // an answer's times must not overflow
-		return fmt.Errorf("fake: Server.Gap is %v: want 0 to 1h", s.Gap)
+	case s.TTFT < 0 || s.TTFT > longest:
+		return fmt.Errorf("fake: Server.TTFT is %v: want 0 to %v", s.TTFT, longest)
+	case s.ITL < 0 || s.ITL > time.Hour: // an answer's times must not overflow
+		return fmt.Errorf("fake: Server.ITL is %v: want 0 to 1h", s.ITL)
 	case s.Count != nil && s.Encode != nil:
 		return errors.New("fake: Server has both Count and Encode: give one")
-	case s.Count != nil && s.Block > 0:
-		return fmt.Errorf("fake: Server.Block is %d with Count, which does not say what the tokens are: give Encode instead", s.Block)
+	case s.Count != nil && s.CacheBlock > 0:
+		return fmt.Errorf("fake: Server.CacheBlock is %d with Count, which does not say what the tokens are: give Encode instead", s.CacheBlock)
 	}
 	for i, stall := range s.Stalls {
 		if stall.At < 0 || stall.For < 0 || stall.At > longest || stall.For > longest {

@@ -180,7 +180,7 @@ func TestTokenizers(t *testing.T) {
 		for how, s := range map[string]*fake.Server{
 			"count":  {Count: func(text string) int { return token.Count(encoding, text) }},
 			"encode": {Encode: encoding.Encode},
-			"cache":  {Encode: encoding.Encode, Block: 16},
+			"cache":  {Encode: encoding.Encode, CacheBlock: 16},
 			"words":  {},
 		} {
 			t.Run(name+"/"+how, func(t *testing.T) {

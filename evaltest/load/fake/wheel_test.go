@@ -20,7 +20,7 @@ func TestRealTimes(t *testing.T) {
 	var mu sync.Mutex
 	early, ends := 0, 0
 	canceled := make(chan *fake.Seen, 1)
-	s := &fake.Server{First: 5 * ms, Gap: ms, Saw: func(seen *fake.Seen) {
+	s := &fake.Server{TTFT: 5 * ms, ITL: ms, Saw: func(seen *fake.Seen) {
 		mu.Lock()
 		defer mu.Unlock()
 		if seen.Canceled {

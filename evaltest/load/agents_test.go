@@ -239,15 +239,12 @@ func requestsIn(t *testing.T, path string) (list []record.Request) {
 
 // TestAgentsSlowSink: a sink that holds sessions back makes the run invalid.
 func TestAgentsSlowSink(t *testing.T) {
-	var n atomic.Int64
 	release := make(chan struct{})
-	// Of 7,500 requests and trajectories 4,096 fit into the queue: a second after
-	// nearly as many, all sessions wait.
-	url, _ := serve(t, &fake.Server{Saw: func(*fake.Seen) {
-		if n.Add(1) == 3200 {
-			time.AfterFunc(1200*time.Millisecond, func() { close(release) })
-		}
-	}})
+	// Of 7,500 requests and trajectories 4,096 fit into the queue. When all
+	// sessions wait no more requests come, and a while later they may go on.
+	idle := time.AfterFunc(time.Hour, sync.OnceFunc(func() { close(release) }))
+	defer idle.Stop()
+	url, _ := serve(t, &fake.Server{Saw: func(*fake.Seen) { idle.Reset(1200 * time.Millisecond) }})
 	plans, err := agent.Synthesize(1, 1500, agent.Shape{Input: agent.Fixed(4), Turns: agent.Fixed(4), Output: agent.Fixed(1), Environment: agent.Fixed(1)})
 	require.NoError(t, err)
 	a := replay(t, url, counting{nil, sync.OnceFunc(func() { <-release })})

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -382,21 +383,21 @@ func (h holes) Request(seq int) (workload.Request, error) {
 // TestSlowSink: what a sink holds back is said, and too much of it makes the run
 // invalid: the requests behind it were sent later than they would have been.
 func TestSlowSink(t *testing.T) {
-	url, _ := serve(t, &fake.Server{})
-	n := 0
-	rep, err := load.Run(t.Context(), load.Load{
-		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Users: 8, RequestsPerUser: 400, Metric: metric.Config{Limits: easy},
-		Sink: func(*record.Request) error {
-			if n++; n == 1 {
-				<-time.After(700 * time.Millisecond) // 3,199 others wait behind it, of which 1,024 fit into the queue
-			}
-			return nil
-		},
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		rep := inMemory(t, &fake.Server{}, load.Load{
+			Source: words(t, 5, 2, nil), Users: 8, RequestsPerUser: 400, Metric: metric.Config{Limits: easy},
+			Sink: func(*record.Request) error {
+				if n++; n == 1 {
+					<-time.After(700 * time.Millisecond) // 3,199 others wait behind it, of which 1,024 fit into the queue
+				}
+				return nil
+			},
+		})
+		assert.Equal(t, 8*700*time.Millisecond, rep.SinkWait, "of eight users, all that time")
+		require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
+		require.ErrorContains(t, rep.Problem(), "sink")
 	})
-	require.NoError(t, err)
-	assert.Greater(t, rep.SinkWait, 500*time.Millisecond)
-	require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
-	require.ErrorContains(t, rep.Problem(), "sink")
 }
 
 // TestLateError: what goes wrong in mid-run has a report.

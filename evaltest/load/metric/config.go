@@ -31,7 +31,7 @@ type Config struct {
 	// Expected returns how many arrivals the schedule means to have in [from, to),
 	// the integral of its rate; times are since the run's start. The verdict holds
 	// what came due against it. nil: nothing to hold it against.
-	Expected func(from, to time.Duration) float64 `json:"-"`
+	Expected func(from, to time.Duration) float64
 	// Shape is that of the gamma distribution of the gaps: 0 is even gaps, 1 a
 	// Poisson process. It says how far chance takes arrivals from Expected.
 	Shape float64

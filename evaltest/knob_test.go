@@ -50,6 +50,9 @@ func TestKnobs(t *testing.T) {
 		{"no gate", "takes the code's gate back", []Option{MinAccuracy(0.9)}, map[string]string{"EVALTEST_MIN_ACCURACY": "none"}, nil, func(*settings) {}},
 		{"cassette", "replays unless told otherwise", []Option{Cassette("c")}, nil, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Replay }},
 		{"cassette recorded", "by the environment", []Option{Cassette("c")}, map[string]string{"EVALTEST_CASSETTE": "record"}, nil, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Record }},
+		{"cassette with options", "their mode is not used", []Option{Cassette("c"), CassetteOptions(cassette.Options{Ignore: []string{"user"}, Mode: cassette.Record})}, nil, nil, func(s *settings) {
+			s.cassette, s.cassetteMode, s.cassetteOptions = "c", cassette.Replay, cassette.Options{Ignore: []string{"user"}, Mode: cassette.Record}
+		}},
 		{"no cassette", "asks live", []Option{Cassette("c")}, nil, []string{"-evaltest.cassette=off"}, func(s *settings) { s.cassette, s.cassetteMode = "c", cassette.Off }},
 		{"budget", "", []Option{MaxCost("2.50"), MaxTokens(5)}, map[string]string{"EVALTEST_MAX_COST": "0.10", "EVALTEST_MAX_TOKENS": "none"}, nil, func(s *settings) { s.maxCost = "0.10" }},
 		{"no budget", "takes the code's limits back", []Option{MaxCost("2.50"), RunTimeout(time.Hour)}, map[string]string{"EVALTEST_RUN_TIMEOUT": "90s"}, []string{"-evaltest.max-cost=none", "-evaltest.max-tokens=7"}, func(s *settings) {
@@ -63,6 +66,7 @@ func TestKnobs(t *testing.T) {
 					MaxLatency: []gate.Percentile{{P: 0.999, Max: 5 * time.Second}, {P: 0.5, Max: 800 * time.Millisecond}},
 					Compare:    gate.CompareOptions{Alpha: 0.01, OnMismatch: Warn}}
 			}},
+		{"gates of the code", "", []Option{LowerBound(), FailNotEnough()}, nil, nil, func(s *settings) { s.gate.LowerBound, s.gate.FailNotEnough = true, true }},
 		{"comparing", "leaves what has options of its own", []Option{Baseline("a"), Alpha(0.1), OnMismatch(Warn), Comparing(gate.CompareOptions{ByItem: true, Exact: true}), MaxDrop(0.5)}, nil, nil, func(s *settings) {
 			s.baseline = "a"
 			s.gate.Compare = gate.CompareOptions{Alpha: 0.1, OnMismatch: Warn, ByItem: true, Exact: true, MaxDrop: new(0.5)}

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -239,21 +240,22 @@ func requestsIn(t *testing.T, path string) (list []record.Request) {
 
 // TestAgentsSlowSink: a sink that holds sessions back makes the run invalid.
 func TestAgentsSlowSink(t *testing.T) {
-	release := make(chan struct{})
-	// Of 7,500 requests and trajectories 4,096 fit into the queue. When all
-	// sessions wait no more requests come, and a while later they may go on.
-	idle := time.AfterFunc(time.Hour, sync.OnceFunc(func() { close(release) }))
-	defer idle.Stop()
-	url, _ := serve(t, &fake.Server{Saw: func(*fake.Seen) { idle.Reset(1200 * time.Millisecond) }})
-	plans, err := agent.Synthesize(1, 1500, agent.Shape{Input: agent.Fixed(4), Turns: agent.Fixed(4), Output: agent.Fixed(1), Environment: agent.Fixed(1)})
-	require.NoError(t, err)
-	a := replay(t, url, counting{nil, sync.OnceFunc(func() { <-release })})
-	a.Plans = plans
-	rep, err := load.RunAgents(t.Context(), a)
-	require.NoError(t, err)
-	assert.Greater(t, rep.SinkWait, 500*time.Millisecond)
-	require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
-	require.ErrorContains(t, rep.Problem(), "sink")
+	synctest.Test(t, func(t *testing.T) {
+		p := fake.NewPipe()
+		stop, err := (&fake.Server{}).Serve(p)
+		require.NoError(t, err)
+		defer stop()
+		// Of 7,500 requests and trajectories 4,096 fit into the queue.
+		plans, err := agent.Synthesize(1, 1500, agent.Shape{Input: agent.Fixed(4), Turns: agent.Fixed(4), Output: agent.Fixed(1), Environment: agent.Fixed(1)})
+		require.NoError(t, err)
+		a := replay(t, "http://h", counting{nil, sync.OnceFunc(func() { <-time.After(700 * time.Millisecond) })})
+		a.Plans, a.Client.Dial = plans, p.Dial
+		rep, err := load.RunAgents(t.Context(), a)
+		require.NoError(t, err)
+		assert.Equal(t, 16*700*time.Millisecond, rep.SinkWait, "of sixteen sessions, all that time")
+		require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
+		require.ErrorContains(t, rep.Problem(), "sink")
+	})
 }
 
 func TestBadAgents(t *testing.T) {

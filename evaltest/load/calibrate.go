@@ -30,7 +30,7 @@ type Calibration struct {
 	// Streams are read at once, up to 65,536, of Gap between tokens, up to an
 	// hour. Default: 300 and 20 ms.
 	Streams int
-	Gap     time.Duration
+	ITL     time.Duration
 	// Rate is the arrivals a second of the open loop, up to [arrival.MaxRate].
 	// Default: 1000.
 	Rate float64
@@ -53,18 +53,18 @@ type Ceiling struct {
 	// Tokens is events of streams a second, as fast as they come.
 	Tokens   metric.Figure `json:"stream_tokens_per_s"`
 	TokenCPU metric.Figure `json:"stream_cpu_share"`
-	// FirstP50 and FirstP99 are the times to the first token of a server that
+	// TTFTP50 and TTFTP99 are the times to the first token of a server that
 	// answers at once, one request at a time: no TTFT below it means anything.
-	FirstP50 time.Duration `json:"ttft_floor_p50_ns"`
-	FirstP99 time.Duration `json:"ttft_floor_p99_ns"`
-	// OffP50 and OffP99 are by how much the gaps between tokens of Streams paced
+	TTFTP50 time.Duration `json:"ttft_floor_p50_ns"`
+	TTFTP99 time.Duration `json:"ttft_floor_p99_ns"`
+	// ITLOffP50 and ITLOffP99 are by how much the gaps between tokens of Streams paced
 	// streams were off, the server's own lateness included: the noise floor of
 	// ITL. PacedCPU is what that took.
-	Streams  int           `json:"paced_streams"`
-	Gap      time.Duration `json:"paced_gap_ns"`
-	OffP50   time.Duration `json:"paced_gap_off_p50_ns"`
-	OffP99   time.Duration `json:"paced_gap_off_p99_ns"`
-	PacedCPU metric.Figure `json:"paced_cpu_share"`
+	Streams   int           `json:"paced_streams"`
+	ITL       time.Duration `json:"paced_itl_ns"`
+	ITLOffP50 time.Duration `json:"paced_itl_off_p50_ns"`
+	ITLOffP99 time.Duration `json:"paced_itl_off_p99_ns"`
+	PacedCPU  metric.Figure `json:"paced_cpu_share"`
 	// Asked and Achieved are arrivals a second of an open loop, LagP99 how late
 	// they were sent.
 	Asked    metric.Figure `json:"arrivals_asked_per_s"`
@@ -74,12 +74,14 @@ type Ceiling struct {
 	Shared bool `json:"server_in_process"`
 }
 
-// Calibrate measures this machine. It takes some five and a half times For.
+// Calibrate measures this machine. It takes some five and a half times For. An
+// option that cannot be used is an *[OptionError]; where a measurement fails, or
+// ctx ends, what was measured before it is returned with the error.
 func Calibrate(ctx context.Context, c Calibration) (*Ceiling, error) {
 	if err := c.fill(); err != nil {
 		return nil, err
 	}
-	out := &Ceiling{Schema: CeilingSchema, Shared: c.Fast == "", Streams: c.Streams, Gap: c.Gap}
+	out := &Ceiling{Schema: CeilingSchema, Shared: c.Fast == "", Streams: c.Streams, ITL: c.ITL}
 	fast, paced, stop, err := c.servers()
 	if err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func (c *Calibration) fill() error {
 		name  string
 		value *time.Duration
 		std   time.Duration
-	}{{"Gap", &c.Gap, 20 * time.Millisecond}, {"For", &c.For, 5 * time.Second}} {
+	}{{"ITL", &c.ITL, 20 * time.Millisecond}, {"For", &c.For, 5 * time.Second}} {
 		if *o.value < 0 || *o.value > time.Hour {
 			return &OptionError{o.name, *o.value, fmt.Sprintf("want up to an hour, or 0 for %v", o.std)}
 		}
@@ -146,7 +148,7 @@ func (c *Calibration) servers() (fast, paced string, stop func(), err error) {
 	if err != nil {
 		return "", "", nil, fmt.Errorf("load: the server to calibrate with: %w", err)
 	}
-	paced, stopPaced, err := (&fake.Server{TTFT: c.Gap, ITL: c.Gap}).Start()
+	paced, stopPaced, err := (&fake.Server{TTFT: c.ITL, ITL: c.ITL}).Start()
 	if err != nil {
 		stopFast()
 		return "", "", nil, fmt.Errorf("load: the server to calibrate with: %w", err)
@@ -209,12 +211,12 @@ func (c *Calibration) first(ctx context.Context, url string, out *Ceiling) error
 		return err
 	}
 	d := rep.Result.Dists[metric.TTFT]
-	out.FirstP50, out.FirstP99 = span(d.At(0.5).Value), span(d.At(0.99).Value)
+	out.TTFTP50, out.TTFTP99 = span(d.At(0.5).Value), span(d.At(0.99).Value)
 	return nil
 }
 
 func (c *Calibration) paced(ctx context.Context, url string, out *Ceiling) error {
-	l, err := c.base(url, max(2, int(c.For/c.Gap)))
+	l, err := c.base(url, max(2, int(c.For/c.ITL)))
 	if err != nil {
 		return err
 	}
@@ -225,7 +227,7 @@ func (c *Calibration) paced(ctx context.Context, url string, out *Ceiling) error
 		mu.Lock()
 		defer mu.Unlock()
 		for i := 1; i < len(r.Fragments); i++ {
-			off = append(off, (r.Fragments[i].At - r.Fragments[i-1].At - c.Gap).Abs())
+			off = append(off, (r.Fragments[i].At - r.Fragments[i-1].At - c.ITL).Abs())
 		}
 		return nil
 	}
@@ -235,7 +237,7 @@ func (c *Calibration) paced(ctx context.Context, url string, out *Ceiling) error
 	}
 	slices.Sort(off)
 	if len(off) > 0 {
-		out.OffP50, out.OffP99 = off[len(off)/2], off[len(off)*99/100]
+		out.ITLOffP50, out.ITLOffP99 = off[len(off)/2], off[len(off)*99/100]
 	}
 	out.PacedCPU = rep.Result.Health.CPU
 	return nil

@@ -25,11 +25,12 @@
 //	go test -run '^$' -bench Server -benchtime 2000x -count 10 . | tee new.txt
 //	go tool benchstat old.txt new.txt
 //
-// Its rooms: evaltest/load/workload makes the requests, evaltest/load/token texts
-// of an exact number of tokens, evaltest/load/arrival says when a request is due,
-// evaltest/load/client sends it, evaltest/load/agent plays sessions,
-// evaltest/load/trace reads recorded loads, evaltest/load/metric makes the
-// numbers, and evaltest/load/fake is a server to measure this one against.
+// Its packages: evaltest/load/workload makes the requests, evaltest/load/token
+// texts of an exact number of tokens, evaltest/load/arrival says when a request is
+// due, evaltest/load/client sends it, evaltest/load/record is what became of it,
+// evaltest/load/agent plays sessions, evaltest/load/trace reads recorded loads,
+// evaltest/load/metric makes the numbers, and evaltest/load/fake is a server to
+// measure this client against.
 //
 // Use:
 //

@@ -26,7 +26,7 @@ const (
 )
 
 // ErrConfig is what errors about a Load, or Agents, that makes no sense are. The
-// error is an *[OptionError], or wraps the error of the room that found it.
+// error is an *[OptionError], or wraps the error of the package that found it.
 var ErrConfig = errors.New("bad option")
 
 // An OptionError says which option cannot be used, and why.
@@ -47,7 +47,8 @@ func (e *OptionError) Unwrap() error { return ErrConfig }
 // A Load is what a server is asked and when. Client and Source are needed, and
 // either Users, for a closed loop, or Schedule, for an open one. A Load is not
 // changed by running it; it may be run again, and with the same Seed and Source
-// sends the same bytes.
+// sends the same bytes. Two runs at once in one process work, and each sees the
+// other's work in its own share of the processors.
 type Load struct {
 	// Client says which server and how. Its Concurrency is set by Run: Users, or
 	// MaxInFlight.
@@ -109,8 +110,7 @@ type Load struct {
 	// one goroutine; it must not keep it. An error ends the run. Default:
 	// nobody does. Up to 1,024 wait for a slow sink; beyond that it holds back who
 	// has finished, for as long as [Report.SinkWait] says: more than half a second
-	// makes the run invalid.
-	// Run does not return before its last call has.
+	// makes the run invalid. Run does not return before its last call has.
 	Sink func(*record.Request) error
 	// Verbose, if it is not nil, gets each request that was sent, when it has
 	// ended, with the body and what came of an answer; it must keep none of

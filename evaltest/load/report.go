@@ -37,8 +37,8 @@ type Report struct {
 	// what the caller set besides, the same bytes can be sent again.
 	Seed     uint64 `json:"seed"`
 	Workload any    `json:"workload,omitempty"`
-	// Users and RequestsPerUser are a closed loop's, Schedule an open one's in words, and
-	// Rate its arrivals a second.
+	// Users and RequestsPerUser are a closed loop's, Schedule an open one's in
+	// words, and Rate its arrivals a second.
 	Users           int            `json:"users,omitempty"`
 	RequestsPerUser int            `json:"requests_per_user,omitempty"`
 	Schedule        string         `json:"schedule,omitempty"`

@@ -24,9 +24,9 @@ var errDrained = errors.New("load: the time to wait for answers is over")
 
 // Run sends the load and returns when every request has ended. A load without a
 // limit (RequestsPerUser, a measured phase, a source or schedule that ends) runs
-// until ctx ends. When ctx ends, nothing more is sent and what is in flight is given up;
-// the report then has all that was finished, and the error wraps the context's
-// cause. So it is when the sink fails.
+// until ctx ends. When ctx ends, nothing more is sent and what is in flight is
+// given up; the report then has all that was finished, and the error wraps the
+// context's cause. So it is when the sink fails.
 //
 // Errors before anything is sent are ErrConfig, with a nil report. That requests
 // fail, or that the run is not valid, is no error: see [Report.Problem].

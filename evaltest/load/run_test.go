@@ -289,7 +289,7 @@ func TestDrain(t *testing.T) {
 	for name, l := range map[string]load.Load{
 		"open":           {Schedule: must(arrival.Trace(make([]time.Duration, 3), 1))},
 		"closed, counts": {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{Count: 3}}},
-		"closed, each":   {Users: 3, RequestsPerUser: 1},
+		"closed, few":    {Users: 3, RequestsPerUser: 1},
 		"closed, time":   {Users: 3, Phases: arrival.Phases{Measured: arrival.Limit{For: time.Millisecond}}},
 		"closed, both":   {Users: 3, Phases: arrival.Phases{Warmup: arrival.Limit{Count: 1}, Measured: arrival.Limit{For: time.Millisecond}}},
 		"closed, source": {Users: 3, Source: words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })},

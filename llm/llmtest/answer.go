@@ -57,7 +57,6 @@ type dialect interface {
 	piece(a *scripted, i int) any          // the i-th token
 	closing(a *scripted) []any             // what it says after the last one
 	frame() (before, after string)         // around each event
-	done() string                          // after the last event
 	usage(u llm.Usage) any                 // the usage object
 	failure(p problem) (status int, a any) // an error's body
 }

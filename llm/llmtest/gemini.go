@@ -66,7 +66,6 @@ type (
 type geminiDialect struct{}
 
 func (geminiDialect) frame() (before, after string) { return "data: ", "\r\n\r\n" }
-func (geminiDialect) done() string                  { return "" }
 
 func (geminiDialect) usage(u llm.Usage) any {
 	out := geminiUsage{Prompt: u.Input, Answer: u.Output - u.Reasoning, Thoughts: u.Reasoning, Cached: u.CachedInput, Total: u.Input + u.Output}

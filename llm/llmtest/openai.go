@@ -77,7 +77,6 @@ type (
 type openAIDialect struct{}
 
 func (openAIDialect) frame() (before, after string) { return "data: ", "\n\n" }
-func (openAIDialect) done() string                  { return Done }
 
 func (openAIDialect) usage(u llm.Usage) any {
 	out := chatUsage{Prompt: u.Input, Completion: u.Output, Total: u.Input + u.Output}

@@ -305,7 +305,7 @@ func TestLoadSearch(t *testing.T) {
 
 // TestSearchAnswers says all ends of a search.
 func TestSearchAnswers(t *testing.T) {
-	for end, want := range map[arrival.Ended][2]string{
+	for end, want := range map[arrival.SearchEnd][2]string{
 		arrival.Enclosed:    {"Sustained: 5 requests/s; not sustained: 6 requests/s (9 runs)", ""},
 		arrival.AtMax:       {"Sustained: 5 requests/s, the highest that was allowed; the server may do more (9 runs)", ""},
 		arrival.AtMin:       {"Sustained: none; not even 6 requests/s, the lowest that was allowed (9 runs)", "no rate was sustained: lower -search-min, or the limits of -slo"},

@@ -83,7 +83,7 @@ func (p *program) serveCalibration(ctx context.Context) error {
 
 // calibrate measures this machine.
 func (p *program) calibrate(ctx context.Context, f *loadFlags) (err error) {
-	c := load.Calibration{Users: f.when.users.or(0), Rate: f.when.rate.or(0), For: f.when.duration, Gap: calibrationGap}
+	c := load.Calibration{Users: f.when.users.or(0), Rate: f.when.rate.or(0), For: f.when.duration, ITL: calibrationGap}
 	if f.when.rate.p != nil && !(c.Rate > 0) {
 		return usagef("-rate is %v: want requests a second, above 0", c.Rate)
 	}
@@ -154,8 +154,8 @@ func ceilingText(c *load.Ceiling) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Whole answers: %s requests/s at most%s\n", num(c.Requests), cpu(c.RequestCPU))
 	fmt.Fprintf(&b, "Streams: %s tokens/s at most%s\n", num(c.Tokens), cpu(c.TokenCPU))
-	fmt.Fprintf(&b, "First token of a server that answers at once: p50 %s, p99 %s\n", ms(c.FirstP50), ms(c.FirstP99))
-	fmt.Fprintf(&b, "%d streams of a token every %v: gaps off by p50 %s, p99 %s%s\n", c.Streams, c.Gap, ms(c.OffP50), ms(c.OffP99), cpu(c.PacedCPU))
+	fmt.Fprintf(&b, "First token of a server that answers at once: p50 %s, p99 %s\n", ms(c.TTFTP50), ms(c.TTFTP99))
+	fmt.Fprintf(&b, "%d streams of a token every %v: gaps off by p50 %s, p99 %s%s\n", c.Streams, c.ITL, ms(c.ITLOffP50), ms(c.ITLOffP99), cpu(c.PacedCPU))
 	fmt.Fprintf(&b, "Arrivals: %s/s asked, %s/s achieved, lag p99 %s\n", num(c.Asked), num(c.Achieved), ms(c.LagP99))
 	return b.String()
 }

@@ -148,8 +148,8 @@ func interruptible() (context.Context, context.CancelFunc) {
 			return
 		}
 		cancel()
-		// A second one that is on its way is in came when Stop returns. (Reset, which
-		// stood here, does not wait for it: one in forty was lost on a busy machine.)
+		// A second one that is on its way is in came when Stop returns. Reset does
+		// not wait for it, and then it is lost.
 		signal.Stop(came)
 		select {
 		case s := <-came:

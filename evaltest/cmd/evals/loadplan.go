@@ -264,7 +264,7 @@ func (s *loadStuff) text() workload.Text {
 // source makes the requests.
 func (f *loadFlags) source(l *load.Load, s *loadStuff, seed, salt uint64) (workload.Source, error) {
 	if s.rows != nil {
-		o := workload.RowsOptions{Repeat: f.repeat, Output: s.output, Seed: seed, Block: f.block}
+		o := workload.RowsOptions{Repeat: f.repeat, Output: s.output, Seed: seed, CacheBlock: f.block}
 		if s.tokens != nil {
 			o.Tokens = func(text string) int { return token.Count(s.tokens, text) }
 		}
@@ -274,7 +274,7 @@ func (f *loadFlags) source(l *load.Load, s *loadStuff, seed, salt uint64) (workl
 		return s.rows(o)
 	}
 	o := workload.Options{
-		Text: s.text(), Seed: seed, Input: s.input, Output: s.output, Pairs: s.pairs, Block: f.block,
+		Text: s.text(), Seed: seed, Input: s.input, Output: s.output, Pairs: s.pairs, CacheBlock: f.block,
 		Groups: workload.Groups{Count: f.groups, Tokens: f.groupTokens, System: f.groupSystem},
 		Salt:   workload.Salt{Off: f.noSalt, Value: salt},
 		Count:  count(l),
@@ -314,7 +314,7 @@ var flagOf = strings.NewReplacer(
 	"Endpoint", "-endpoint", "Host", "-host", "Key has", "-api-key has", "as Key", "with -api-key-env", "API is", "-api is", "Lengths is", "-lengths is",
 	"the warm-up phase's For", "-warmup", "the warm-up phase's Count", "-warmup", "the measured phase's For", "-duration",
 	"the measured phase's Count", "-requests", "the cool-down phase's For", "-cooldown", "the cool-down phase's Count", "-cooldown",
-	"MaxInFlight", "-max-in-flight", "Block", "-block", "needs Count", "needs -requests-per-user or -requests",
+	"MaxInFlight", "-max-in-flight", "CacheBlock", "-block", "needs Count", "needs -requests-per-user or -requests",
 	"Input is", "the input's length is", "Users", "-users", "RequestsPerUser", "-requests-per-user", "Metric.SLO", "-slo",
 )
 

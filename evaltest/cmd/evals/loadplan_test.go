@@ -165,7 +165,7 @@ func TestFlagsToLoad(t *testing.T) {
 			return []uint64{rooted(f.salt), options(l).Salt.Value}
 		}, []uint64{3, 9}},
 		{"no-salt", "none", "-no-salt", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Salt }, workload.Salt{Off: true}},
-		{"block", "of the cache", "-block 16", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).Block }, 16},
+		{"block", "of the cache", "-block 16", func(l load.Load, f *loadFlags, s *loadStuff) any { return options(l).CacheBlock }, 16},
 		{"cache-wanted", "hits are no fault", "-cache-wanted", func(l load.Load, f *loadFlags, s *loadStuff) any { return l.Metric.CacheWanted }, true},
 		{"tokenizer", "the text is by it", "-tokenizer r50k_base -input-tokens 5 -input-prefix-overlap 0.5", func(l load.Load, f *loadFlags, s *loadStuff) any {
 			return []any{s.tokens.Name(), options(l).Overlap.Step}

@@ -128,7 +128,7 @@ func TestClosedEnds(t *testing.T) {
 		{"a time that a count begins", "a thinker is woken at the end that was not known when it began to wait", arrival.Closed{
 			Users: 3, Think: slow2, Rand: perUser, Phases: arrival.Phases{Warmup: L{Count: 3}, Measured: L{For: time.Minute}}}, 0,
 			arrival.Complete, [3]int{3, 12, 0}, arrival.Window{From: 11 * sec, To: 71 * sec}, 71 * sec},
-		{"each and time", "the requests end first", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
+		{"requests and time", "the requests end first", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: arrival.Phases{Measured: L{For: time.Minute}}}, 0,
 			arrival.Exhausted, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
 		{"each and count", "the requests end first", arrival.Closed{Users: 2, RequestsPerUser: 3, Phases: count(7)}, 0,
 			arrival.Exhausted, [3]int{0, 6, 0}, arrival.Window{To: 3 * sec}, 3 * sec},
@@ -253,7 +253,7 @@ func TestClosedRefusals(t *testing.T) {
 		want string
 	}{
 		{"no users", arrival.Closed{}, "Closed: Users is 0; at least one is needed"},
-		{"negative each", arrival.Closed{Users: 1, RequestsPerUser: -1}, "Closed: RequestsPerUser is -1"},
+		{"negative requests per user", arrival.Closed{Users: 1, RequestsPerUser: -1}, "Closed: RequestsPerUser is -1"},
 		{"negative join", arrival.Closed{Users: 1, Join: -1}, "Closed: Join is -1ns"},
 		{"join overflows", arrival.Closed{Users: 3, Join: arrival.Forever / 2}, "Closed: Join is"},
 		{"no generator", arrival.Closed{Users: 1, Think: arrival.Fixed(0)}, "Closed: Rand is nil"},

@@ -19,7 +19,7 @@ type Found struct {
 	Above float64 `json:"above_per_s"`
 	// Ended says why the search ended, and so what Rate and Above mean; "" if
 	// by an error.
-	Ended Ended `json:"ended"`
+	Ended SearchEnd `json:"ended"`
 	// Tries is how many runs were made.
 	Tries int `json:"tries"`
 	// Points are the rates that were tried, in that order.
@@ -29,16 +29,16 @@ type Found struct {
 	Violations []Violation `json:"violations,omitempty"`
 }
 
-// Ended says why a search ended.
-type Ended string
+// SearchEnd says why a search ended.
+type SearchEnd string
 
 // Ends of a search.
 const (
-	Enclosed    Ended = "enclosed"     // Rate and Above are within the tolerance
-	AtMax       Ended = "at-max"       // the highest rate allowed is sustained; the capacity may be higher
-	AtMin       Ended = "at-min"       // the lowest rate allowed is not sustained
-	ClientBound Ended = "client-bound" // Above is a rate that the client could not offer; the capacity may be higher
-	OutOfTries  Ended = "out-of-tries" // the runs allowed did not suffice; Rate and Above are as far as they got
+	Enclosed    SearchEnd = "enclosed"     // Rate and Above are within the tolerance
+	AtMax       SearchEnd = "at-max"       // the highest rate allowed is sustained; the capacity may be higher
+	AtMin       SearchEnd = "at-min"       // the lowest rate allowed is not sustained
+	ClientBound SearchEnd = "client-bound" // Above is a rate that the client could not offer; the capacity may be higher
+	OutOfTries  SearchEnd = "out-of-tries" // the runs allowed did not suffice; Rate and Above are as far as they got
 )
 
 // A Point is a rate that was tried.

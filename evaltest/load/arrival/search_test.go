@@ -39,7 +39,7 @@ func TestSearchWithoutNoise(t *testing.T) {
 		search       arrival.Search
 		capacity     float64
 		rates        []float64 // in order; nil: not checked
-		ended        arrival.Ended
+		ended        arrival.SearchEnd
 		tries        int
 	}{
 		{"upwards", "8 and 16 enclose 10; then the geometric middles", arrival.Search{Start: 1, Tolerance: 0.2}, 10,

@@ -82,7 +82,7 @@ func TestCacheOfWorkload(t *testing.T) {
 	} {
 		for how, s := range map[string]*fake.Server{"words": {CacheBlock: 16}, "o200k_base": {CacheBlock: 16, Encode: encoding.Encode}} {
 			t.Run(name+"/"+how, func(t *testing.T) {
-				opt.Text, opt.Input, opt.Block, opt.Count, opt.Seed, opt.Salt.Value = token.Words{}, input, 16, 60, 7, 8
+				opt.Text, opt.Input, opt.CacheBlock, opt.Count, opt.Seed, opt.Salt.Value = token.Words{}, input, 16, 60, 7, 8
 				w, err := workload.New(opt)
 				require.NoError(t, err)
 				c, some := start(t, s), 0

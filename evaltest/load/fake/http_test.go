@@ -226,7 +226,7 @@ func TestFields(t *testing.T) {
 		{&fake.Server{ITL: -ms}, "Server.ITL is -1ms"},
 		{&fake.Server{Stalls: []fake.Stall{{}, {At: 1, For: -1}}}, "Stalls[1] is 1ns for -1ns"},
 		{&fake.Server{Count: count, Encode: func(string) []int { return nil }}, "both Count and Encode"},
-		{&fake.Server{Count: count, CacheBlock: 16}, "Block is 16 with Count"},
+		{&fake.Server{Count: count, CacheBlock: 16}, "Server.CacheBlock is 16 with Count"},
 	} {
 		_, _, err := row.server.Start()
 		assert.ErrorContains(t, err, row.want)

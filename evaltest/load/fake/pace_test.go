@@ -36,7 +36,7 @@ func TestTimes(t *testing.T) {
 	}{
 		{"at once", "the zero value does not wait", &fake.Server{}, 3, false, millis(0, 0, 0)},
 		{"first", "all tokens are due with the first", &fake.Server{TTFT: 30 * ms}, 2, false, millis(30, 30)},
-		{"gap", "token k is due at First + k·Gap", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
+		{"gap", "token k is due at TTFT + k·ITL", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms}, 4, false, millis(30, 50, 70, 90)},
 		{"gap alone", "the first token is due at once", &fake.Server{ITL: 20 * ms}, 3, false, millis(0, 20, 40)},
 		{"chunk", "an event is due with its last token, and the last event is shorter", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms, Chunk: 2}, 5, false, millis(50, 90, 110)},
 		{"large chunk", "an answer may be one event", &fake.Server{TTFT: 30 * ms, ITL: 20 * ms, Chunk: 99}, 3, false, millis(70)},

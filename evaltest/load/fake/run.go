@@ -35,7 +35,7 @@ func newRun(s *Server, l net.Listener) *run {
 		stop: make(chan struct{}), conns: map[*conn]struct{}{},
 	}
 	if s.CacheBlock > 0 {
-		r.cache = newCache(orDefault(s.CacheBlocks, DefaultBlocks))
+		r.cache = newCache(orDefault(s.CacheBlocks, DefaultCacheBlocks))
 	}
 	if s.Slots > 0 {
 		r.slots = &slots{free: s.Slots}

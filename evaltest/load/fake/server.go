@@ -12,9 +12,9 @@ import (
 
 // Defaults and limits of a [Server].
 const (
-	DefaultOutput  = 16       // tokens of an answer without a limit
-	DefaultMaxBody = 16 << 20 // bytes of a request's body
-	DefaultBlocks  = 1 << 20  // blocks that the prefix cache holds
+	DefaultOutput      = 16       // tokens of an answer without a limit
+	DefaultMaxBody     = 16 << 20 // bytes of a request's body
+	DefaultCacheBlocks = 1 << 20  // blocks that the prefix cache holds
 	// MaxOutput is the longest answer, in tokens; a request for more is
 	// refused, since a typing error would keep the server writing for hours.
 	MaxOutput = 1 << 20
@@ -51,7 +51,7 @@ type Server struct {
 	// TTFT is the time from the request's last byte, or from when it had its
 	// slot, to the first token; ITL that between tokens. Token k, from 0, is
 	// due at TTFT + k·ITL: one that is late delays no other, and no other
-	// hurries for it. Default 0: as fast as it can.
+	// hurries for it. At most 1,000 h and 1 h. Default 0: as fast as it can.
 	TTFT, ITL time.Duration
 	// Chunk is how many tokens an event holds; the last one may hold fewer. An
 	// event is due when its last token is. Default 1.
@@ -87,9 +87,9 @@ type Server struct {
 
 // A Stall is a span of a server's time.
 type Stall struct {
-	// At is its begin, since Start.
+	// At is its begin, since Start, Listen or Serve; at most 1,000 h.
 	At time.Duration
-	// For is its length.
+	// For is its length; at most 1,000 h.
 	For time.Duration
 }
 
@@ -119,7 +119,7 @@ func (f *Failure) atOnce() bool { return f.set() && f.After <= 0 }
 
 // Start listens on a free port of the loopback device. The URL has no path:
 // http://127.0.0.1:PORT. stop ends all connections, waits until nothing of the
-// server runs, and may be called more than once.
+// server runs, and may be called more than once. Errors are those of Listen.
 func (s *Server) Start() (url string, stop func(), err error) { return s.Listen("127.0.0.1:0") }
 
 // Listen is Start with an address as net.Listen takes it. The server has no

@@ -26,14 +26,17 @@ type Config struct {
 	Loop Loop
 	// Users is how many requests were to be in flight; 0 if nobody said.
 	Users int
-	// Rate is the arrivals that were asked for, a second; 0 if none were.
+	// Rate is the arrivals that were asked for, a second; 0 if none were. It is
+	// only shown: the verdict uses Expected.
 	Rate float64
-	// Expected returns how many arrivals the schedule means to have in [from, to),
-	// the integral of its rate; times are since the run's start. The verdict holds
-	// what came due against it. nil: nothing to hold it against.
+	// Expected returns how many arrivals the schedule of an open loop means to have
+	// in [from, to), the integral of its rate; times are since the run's start. The
+	// verdict holds what came due against it. [Meter.Result] calls it, and it must
+	// not call the Meter. nil: nothing to hold it against.
 	Expected func(from, to time.Duration) float64
-	// Shape is that of the gamma distribution of the gaps: 0 is even gaps, 1 a
-	// Poisson process. It says how far chance takes arrivals from Expected.
+	// Shape is that of the gamma distribution of the gaps, as arrival.Process has
+	// it: 0 is even gaps, 1 a Poisson process, and it may be 0.01 to 1e6. It says
+	// how far chance takes arrivals from Expected.
 	Shape float64
 	// SLO is what a good answer keeps to.
 	SLO SLO
@@ -85,8 +88,8 @@ func (c *Config) check() error {
 		return fmt.Errorf("metric: loop %q: want %q, %q or %q", c.Loop, Closed, Open, Sessions)
 	case c.Users < 0:
 		return fmt.Errorf("metric: %d users: want 0 (not known) or more", c.Users)
-	case !(c.Shape >= 0 && c.Shape < 1e12):
-		return fmt.Errorf("metric: shape of gaps of %v: want 0 (even) or more", c.Shape)
+	case !(c.Shape == 0 || c.Shape >= 0.01 && c.Shape <= 1e6):
+		return fmt.Errorf("metric: shape of gaps of %v: want 0 (even), or 0.01 to 1e6", c.Shape)
 	case !(c.Rate >= 0 && c.Rate < 1e12):
 		return fmt.Errorf("metric: rate of %v arrivals a second: want 0 (none asked) or more", c.Rate)
 	case c.ClockNoise < 0:

@@ -5,26 +5,26 @@ import "slices"
 // A Name is the name of a distribution in a result. It ends in its unit.
 type Name string
 
-// Distributions. Those of time are in nanoseconds.
+// Distributions. Those of time are in nanoseconds. [Definitions] has their formulas.
 const (
-	TTFT         Name = "ttft_ns"
-	TTFO         Name = "ttfo_ns"
-	ResponseTTFT Name = "response_ttft_ns"
-	E2E          Name = "e2e_ns"
-	ResponseE2E  Name = "response_e2e_ns"
-	Finish       Name = "finish_ns"
-	Answer       Name = "answer_ns"
-	TPOT         Name = "tpot_ns"
-	ITL          Name = "itl_ns"
-	ICL          Name = "icl_ns"
-	NTPOT        Name = "ntpot_ns"
-	UserRate     Name = "user_tok_per_s"
-	Lag          Name = "lag_ns"
-	Queue        Name = "queue_ns"
-	Retry        Name = "retry_ns"
-	Connection   Name = "connection_ns"
-	InputDiff    Name = "input_deviation_tok"
-	OutputDiff   Name = "output_deviation_tok"
+	TTFT         Name = "ttft_ns"              // to the first token, of any channel
+	TTFO         Name = "ttfo_ns"              // to the first visible text
+	ResponseTTFT Name = "response_ttft_ns"     // TTFT from when the request was due
+	E2E          Name = "e2e_ns"               // to the last token
+	ResponseE2E  Name = "response_e2e_ns"      // E2E from when the request was due
+	Finish       Name = "finish_ns"            // to the end of the body
+	Answer       Name = "answer_ns"            // Finish from the first try: what batchbench calls latency
+	TPOT         Name = "tpot_ns"              // per output token after the first fragment
+	ITL          Name = "itl_ns"               // between tokens: gaps weighted by the tokens behind them
+	ICL          Name = "icl_ns"               // between neighbouring fragments
+	NTPOT        Name = "ntpot_ns"             // E2E per output token
+	UserRate     Name = "user_tok_per_s"       // tokens a second that one user sees
+	Lag          Name = "lag_ns"               // from due to sent: the lateness of the client
+	Queue        Name = "queue_ns"             // in which the client itself held the request
+	Retry        Name = "retry_ns"             // lost to failed tries and backoff
+	Connection   Name = "connection_ns"        // to dial and for TLS
+	InputDiff    Name = "input_deviation_tok"  // real less asked input tokens
+	OutputDiff   Name = "output_deviation_tok" // real less asked output tokens
 )
 
 // A Definition says what a number means. A result's JSON holds all of them, so

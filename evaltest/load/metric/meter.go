@@ -122,7 +122,7 @@ func New(c Config) (*Meter, error) {
 
 // Add adds a finished request, of any phase. It does not keep r. A record that
 // cannot be true, such as one whose times run backwards, is refused with an
-// [InvalidRecord], counted, and makes the run invalid.
+// [RecordError], counted, and makes the run invalid.
 func (m *Meter) Add(r *record.Request) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

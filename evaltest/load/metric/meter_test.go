@@ -353,6 +353,7 @@ func TestConfigRefused(t *testing.T) {
 		{"rate", "NaN", Config{Rate: math.NaN()}},
 		{"rate", "infinite", Config{Rate: math.Inf(1)}},
 		{"shape", "NaN", Config{Shape: math.NaN()}},
+		{"shape", "no arrivals are made of it", Config{Shape: 0.001}},
 		{"noise", "negative", Config{ClockNoise: -1}},
 		{"exact", "negative", Config{Exact: -1}},
 		{"failures", "negative", Config{Failures: -1}},
@@ -429,7 +430,7 @@ func TestVerdictShort(t *testing.T) {
 		broken       bool
 	}{
 		{"within the lag", "0.09 s took 0.099", 9 * ms, Limits{}, false},
-		{"beyond the usual one", "what is allowed counts", 11 * ms, Limits{LagP99: 11 * ms, LagMax: -1}, false},
+		{"beyond the usual one", "what is allowed counts", 11 * ms, Limits{LagP99: 12 * ms, LagMax: -1}, false},
 		{"far beyond", "0.09 s took 0.2", 110 * ms, Limits{}, true},
 		{"no limit of the lag", "then it excuses nothing", 9 * ms, Limits{LagP99: -1}, true},
 	} {

@@ -77,7 +77,7 @@ func (p *Pool) bucket(v float64, weight int64) {
 // N returns how many values there are, each as often as it counts.
 func (p *Pool) N() int64 { return p.n }
 
-// Quantile returns the p-th quantile, 0 to 1, absent if there are no values.
+// Quantile returns the quantile q, 0 to 1, absent if there are no values.
 func (p *Pool) Quantile(q float64, rule Rule) Figure { return p.quantile(q, rule, 0) }
 
 // quantile is Quantile with infinite further values of +Inf.

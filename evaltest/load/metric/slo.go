@@ -111,7 +111,8 @@ func preset(name string, ttft, tpot time.Duration) SLO {
 // Presets returns the SLOs that are known by name, in a fixed order.
 func Presets() []SLO { return slices.Clone(presets) }
 
-// Preset returns the SLO of that name, such as "mlperf-llama2-70b".
+// Preset returns the SLO of that name, such as "mlperf-llama2-70b". The error of
+// an unknown name lists those there are.
 func Preset(name string) (SLO, error) {
 	names := make([]string, len(presets))
 	for i, s := range presets {

@@ -42,6 +42,9 @@ func (r *Result) textVerdict(b *strings.Builder) {
 		if n := r.Validity.tally(Unmeasured); n > 0 {
 			fmt.Fprintf(b, ", %d were not measured (%s)", n, strings.Join(r.Validity.named(Unmeasured), ", "))
 		}
+		if n := r.Validity.tally(TooFew); n > 0 {
+			fmt.Fprintf(b, ", %d had too few arrivals to tell (%s)", n, strings.Join(r.Validity.named(TooFew), ", "))
+		}
 		b.WriteString("\n")
 		return
 	}

@@ -27,20 +27,20 @@ type Health struct {
 // Limits say when a run is not valid. A zero field is its default; a negative
 // one switches the check off, and the verdict says that.
 type Limits struct {
-	// LagP99 and LagMax bound the schedule lag: 10 ms and 500 ms, the marks at
-	// which inference-perf warns and AIPerf calls a replay degraded.
+	// LagP99 and LagMax bound the schedule lag. Default 10 ms and 500 ms, the marks
+	// at which inference-perf warns and AIPerf calls a replay degraded.
 	LagP99, LagMax time.Duration
-	// CPU bounds Health.CPU: 0.85, where AIPerf warns.
+	// CPU bounds Health.CPU. Default 0.85, where AIPerf warns.
 	CPU float64
-	// GCPause bounds Health.GCPause: 0.01.
+	// GCPause bounds Health.GCPause. Default 0.01.
 	GCPause float64
 	// Achieved is the smallest share of the schedule's arrival rate that must
-	// have been sent: 0.99. In a run so short that LagP99 is more of it, that much
-	// less.
+	// have been sent. Default 0.99. All arrivals may take longer by LagP99, if that
+	// is a limit: of a short run less is enough, span / (span + LagP99).
 	Achieved float64
 	// Cached is the largest share of input tokens from the server's prefix cache
-	// that nothing explains, see Config.CacheWanted: 0.01, where vLLM's client
-	// warns.
+	// that nothing explains, see Config.CacheWanted. Default 0.01, where vLLM's
+	// client warns.
 	Cached float64
 }
 
@@ -77,7 +77,7 @@ type Verdict struct {
 // A Check is one reason for which a run may be invalid.
 type Check struct {
 	Name   string `json:"name"`
-	Figure Figure `json:"figure"` // absent: not measured
+	Figure Figure `json:"figure"` // absent: not measured, or of too little to tell
 	Limit  Figure `json:"limit"`  // absent: switched off, or does not apply
 	Unit   string `json:"unit"`
 	State  State  `json:"state"`
@@ -93,6 +93,7 @@ const (
 	Passed     State = "ok"
 	Broken     State = "broken"
 	Unmeasured State = "not measured"
+	TooFew     State = "too few to tell"
 	Off        State = "off"
 )
 
@@ -172,23 +173,23 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 // between the measured arrivals took as long as Config.Expected says. Random gaps
 // add up to a gamma distribution of the shape (n-1)·Shape; the limit is five
 // standard deviations in the scale on which that is nearly normal, one run in a
-// million (Wilson and Hilferty, PNAS 17, 1931), and a hundredth more. (A limit on
-// the rate with as much room above as below, which stood here, called one run of
-// ten arrivals in 140 invalid: the reciprocal of a short sum has a long tail.)
+// million (Wilson and Hilferty, PNAS 17, 1931), and a hundredth more. No limit on
+// the rate with as much room above as below would do: the reciprocal of a short
+// sum has a long tail.
 func (v *Verdict) schedule(c *Config, due series) {
 	if c.Expected == nil {
 		return
 	}
 	const tolerance = 0.01
-	off, limit := Figure{}, tolerance
+	const name, unit = "scheduled / asked rate - 1", "1"
 	if want := c.expected(due); want > 0 {
 		faster := float64(due.n-1)/want - 1
-		slack, enough := chance(faster, float64(due.n-1)*c.Shape)
-		if enough {
-			off, limit = Some(math.Abs(faster)), tolerance+slack
+		if slack, enough := chance(faster, float64(due.n-1)*c.Shape); enough {
+			v.most(name, Some(math.Abs(faster)), tolerance+slack, unit, "the schedule did not offer the rate that was asked for")
+			return
 		}
 	}
-	v.most("scheduled / asked rate - 1", off, limit, "1", "the schedule did not offer the rate that was asked for")
+	v.Checks = append(v.Checks, Check{Name: name, Unit: unit, State: TooFew})
 }
 
 // expected is how many gaps there should have been between the first and the

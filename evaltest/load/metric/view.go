@@ -135,8 +135,8 @@ func (v *View) gaps(fragments []record.Fragment, f func(raw, whole time.Duration
 	}
 }
 
-// An InvalidRecord says what is wrong with a record that cannot be measured.
-type InvalidRecord struct {
+// An RecordError says what is wrong with a record that cannot be measured.
+type RecordError struct {
 	Seq   int    // the request's number
 	Field string // such as "fragments[3].at_ns"
 	Value int64  // what stands there
@@ -144,7 +144,7 @@ type InvalidRecord struct {
 }
 
 // Error names the request, the field and its value.
-func (e *InvalidRecord) Error() string {
+func (e *RecordError) Error() string {
 	return fmt.Sprintf("metric: request %d: %s is %d, want %s", e.Seq, e.Field, e.Value, e.Want)
 }
 
@@ -159,7 +159,7 @@ const longest time.Duration = 1 << 55
 // negative or absurd counts. Records may come from a file that anyone wrote.
 func check(r *record.Request) error {
 	bad := func(field string, value int64, want string) error {
-		return &InvalidRecord{r.Seq, field, value, want}
+		return &RecordError{r.Seq, field, value, want}
 	}
 	for _, c := range []struct {
 		field string

@@ -278,7 +278,7 @@ func TestCheck(t *testing.T) {
 			r := answered(7, 0, 10*ms, 20*ms)
 			c.break_(r)
 			m := meter(t, Config{})
-			var bad *InvalidRecord
+			var bad *RecordError
 			require.ErrorAs(t, m.Add(r), &bad, c.reason)
 			assert.Equal(t, c.field, bad.Field)
 			assert.Equal(t, 7, bad.Seq)

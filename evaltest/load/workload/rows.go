@@ -36,8 +36,8 @@ type RowsOptions struct {
 	// with Tokens.
 	Text Text
 	Salt Salt
-	// Block is as in [Options].
-	Block int
+	// CacheBlock is as in [Options].
+	CacheBlock int
 }
 
 // Rows are the requests of a file or a dataset. They are safe for concurrent
@@ -127,8 +127,8 @@ func FromDataset(ds *dataset.Dataset, prompt func(dataset.Item) ([]llm.Message, 
 func newRows(ds *dataset.Dataset, rows []row, warn []error, opt RowsOptions) (*Rows, error) {
 	r := &Rows{name: ds.Name(), sha256: ds.SHA256(), rows: rows, warn: warn}
 	switch {
-	case opt.Block < 0:
-		return nil, badOption("Block", opt.Block, "want at least 1, or 0 for the default of 1")
+	case opt.CacheBlock < 0:
+		return nil, badOption("CacheBlock", opt.CacheBlock, "want at least 1, or 0 for the default of 1")
 	case opt.Text == nil && opt.Salt != Salt{} && !opt.Salt.Off:
 		return nil, &OptionError{Option: "Text", Reason: "is missing: Salt needs it"}
 	case opt.Text == nil:
@@ -144,7 +144,7 @@ func newRows(ds *dataset.Dataset, rows []row, warn []error, opt RowsOptions) (*R
 	if opt.Seed == 0 {
 		opt.Seed = NewSeed()
 	}
-	opt.Block = max(1, opt.Block)
+	opt.CacheBlock = max(1, opt.CacheBlock)
 	r.opt = opt
 	r.count()
 	return r, nil
@@ -207,7 +207,7 @@ func (r *Rows) Request(seq int) (Request, error) {
 			seen += r.opt.Salt.Tokens
 		}
 	}
-	req.PossibleCached = blocks(seen, r.opt.Block)
+	req.PossibleCached = blocks(seen, r.opt.CacheBlock)
 	return req, nil
 }
 

@@ -158,7 +158,7 @@ func TestRowsPossibleCached(t *testing.T) {
 		want         []int
 	}{
 		{"with a counter", "up to the last word that is whole in both", RowsOptions{Tokens: count}, []int{0, 3, 2, 4, 0, 1}},
-		{"in blocks", "rounded down", RowsOptions{Tokens: count, Block: 2}, []int{0, 2, 2, 4, 0, 0}},
+		{"in blocks", "rounded down", RowsOptions{Tokens: count, CacheBlock: 2}, []int{0, 2, 2, 4, 0, 0}},
 		{"without", "nothing is known of the lengths", RowsOptions{}, []int{0, 0, 0, 0, 0, 0}},
 		{"salted", "all but the first have the salt, too", RowsOptions{Tokens: count, Text: words{}, Salt: Salt{Value: 3}}, []int{0, 7, 6, 8, 4, 5}},
 	} {
@@ -212,7 +212,7 @@ func TestRowsSalt(t *testing.T) {
 	}{
 		{"body", "sent as it is", `{"text":"a"}` + "\n" + `{"body":{}}`, opt, "workload: Salt is on: row 2 of in is a whole request, which is sent as it is"},
 		{"no text", "nothing to make it of", content, RowsOptions{Salt: Salt{Value: 3}}, "workload: Text is missing: Salt needs it"},
-		{"block", "", content, RowsOptions{Block: -1}, "workload: Block is -1: want at least 1, or 0 for the default of 1"},
+		{"block", "", content, RowsOptions{CacheBlock: -1}, "workload: CacheBlock is -1: want at least 1, or 0 for the default of 1"},
 		{"tokens", "", content, RowsOptions{Text: words{}, Salt: Salt{Tokens: -1}}, "workload: Salt.Tokens is -1: want from 1 to 16777216, or 0 for the default; Off leaves the salt out"},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -64,8 +64,8 @@ const goldenRatio = 0x9E3779B97F4A7C15
 //
 // Mix is not the seed itself: neighbouring agents differ by a constant there,
 // and of many streams only the first number is used, so that all would rest on
-// what PCG makes of such seeds in one step. It is not the generator of BatchBench (ChaCha12):
-// lengths are equally distributed, but not the same ones.
+// what PCG makes of such seeds in one step. It is not the generator of BatchBench
+// (ChaCha12): lengths are equally distributed, but not the same ones.
 func Rand(root, agent uint64, s Stream) *rand.Rand {
 	m := Mix(root, agent, s) + goldenRatio
 	return rand.New(rand.NewPCG(splitMix(m), splitMix(m+goldenRatio)))

@@ -31,9 +31,9 @@ type Options struct {
 	Groups  Groups  `json:"groups,omitzero"`
 	// Salt is what makes the prompts of two runs differ.
 	Salt Salt `json:"salt"`
-	// Block is the block size of the prefix cache that PossibleCached is about,
+	// CacheBlock is the block size of the prefix cache that PossibleCached is about,
 	// in tokens; a block is cached whole or not at all. Default: 1. vLLM has 16.
-	Block int `json:"block,omitempty"`
+	CacheBlock int `json:"cache_block,omitempty"`
 }
 
 // A Pair is the lengths of one request: Input is at least 1, an Output of 0 is
@@ -65,7 +65,7 @@ func New(opt Options) (*Workload, error) {
 	if opt.Seed == 0 {
 		opt.Seed = NewSeed()
 	}
-	opt.Block = max(1, opt.Block)
+	opt.CacheBlock = max(1, opt.CacheBlock)
 	if opt.Count == 0 {
 		opt.Count = len(opt.Pairs)
 	}
@@ -89,8 +89,8 @@ func (o *Options) check() error {
 		return badOption("Input", fmt.Sprintf("a log-normal up to %d", o.Input.max), fmt.Sprintf("want a max of at most %d tokens", MaxLength))
 	case o.Count < 0:
 		return badOption("Count", o.Count, "want at least 0, which is no end")
-	case o.Block < 0:
-		return badOption("Block", o.Block, "want at least 1, or 0 for the default of 1")
+	case o.CacheBlock < 0:
+		return badOption("CacheBlock", o.CacheBlock, "want at least 1, or 0 for the default of 1")
 	}
 	for i, p := range o.Pairs {
 		if p.Input < 1 || p.Input > MaxLength || p.Output < 0 || p.Output > maxDraw {
@@ -226,7 +226,7 @@ func (w *Workload) share(req *Request) {
 		req.Shared = w.overlap(req.Seq)
 		seen = min(req.Shared, w.before.overlap(req.Seq, w.overlapOf(w.longest()), w.overlap))
 	}
-	req.PossibleCached = blocks(seen, w.opt.Block)
+	req.PossibleCached = blocks(seen, w.opt.CacheBlock)
 }
 
 func (w *Workload) group(seq int) int {

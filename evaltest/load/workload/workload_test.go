@@ -58,7 +58,7 @@ func scenarios(text Text) map[string]Options {
 		"groups":    with(func(o *Options) { o.Groups = Groups{Count: 3, Tokens: 6, Weights: []float64{6, 3, 1}} }),
 		"system":    with(func(o *Options) { o.Groups = Groups{Count: 5, Tokens: 6, System: true} }),
 		"tiny":      with(func(o *Options) { o.Groups = Groups{Count: 2, Tokens: 2} }),
-		"blocks":    with(func(o *Options) { o.Overlap.Share, o.Block = .7, 4 }),
+		"blocks":    with(func(o *Options) { o.Overlap.Share, o.CacheBlock = .7, 4 }),
 		"pairs": with(func(o *Options) {
 			o.Input, o.Output, o.Pairs = Dist{}, Dist{}, []Pair{{5, 3}, {1, 0}, {30, 1}}
 			o.Count = 60
@@ -96,7 +96,7 @@ func TestPossibleCachedIsWhatIsInCommon(t *testing.T) {
 						best = max(best, n)
 					}
 					before = append(before, tokens)
-					assert.Equal(t, blocks(best, max(1, opt.Block)), r.PossibleCached, "request %d of %d tokens", r.Seq, r.AskedInput)
+					assert.Equal(t, blocks(best, max(1, opt.CacheBlock)), r.PossibleCached, "request %d of %d tokens", r.Seq, r.AskedInput)
 					some = some || r.PossibleCached > 0
 				}
 				shares := opt.Groups.Count > 0 || opt.Overlap.Share > .1
@@ -179,7 +179,7 @@ func TestDefaultsAreReported(t *testing.T) {
 	assert.NotZero(t, opt.Seed)
 	assert.NotZero(t, opt.Salt.Value)
 	assert.Equal(t, 4, opt.Salt.Tokens)
-	assert.Equal(t, 1, opt.Block)
+	assert.Equal(t, 1, opt.CacheBlock)
 	assert.NotEqual(t, opt.Seed, b.Options().Seed, "drawn")
 	assert.NotEqual(t, opt.Salt.Value, b.Options().Salt.Value, "drawn")
 	assert.Equal(t, ask(t, a, 5), ask(t, mustNew(t, opt), 5), "the reported options make the same requests")
@@ -312,7 +312,7 @@ func TestOptionErrors(t *testing.T) {
 		{"bad pair", "", func(o *Options) { o.Input, o.Pairs = Dist{}, []Pair{{1, 1}, {0, 1}} },
 			"workload: Pairs[1] is {Input:0 Output:1}: want an Input from 1 to 16777216 and an Output from 0 to 2147483647"},
 		{"count", "", func(o *Options) { o.Count = -1 }, "workload: Count is -1: want at least 0, which is no end"},
-		{"block", "", func(o *Options) { o.Block = -1 }, "workload: Block is -1: want at least 1, or 0 for the default of 1"},
+		{"block", "", func(o *Options) { o.CacheBlock = -1 }, "workload: CacheBlock is -1: want at least 1, or 0 for the default of 1"},
 		{"long", "no text is that long", func(o *Options) { o.Input = Must(Fixed(MaxLength+1, 0)) }, "workload: Input is 16777217: want at most 16777216 tokens"},
 		{"long max", "", func(o *Options) { o.Input = Must(LogNormal(100, 1, MaxLength+1)) },
 			"workload: Input is a log-normal up to 16777217: want a max of at most 16777216 tokens"},

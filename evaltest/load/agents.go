@@ -201,9 +201,13 @@ func (r *agentRunner) Trajectory(e *agent.Event) error {
 
 // report puts together what is known when all has ended.
 func (r *agentRunner) report(result *agent.Result) *Report {
+	health := r.watch.health()
+	if wall := time.Since(result.Start); result.MaxActive > 0 && wall > 0 {
+		health.Held = metric.Some(float64(result.SinkWait) / (float64(result.MaxActive) * float64(wall)))
+	}
 	rep := &Report{
 		Schema: Schema, Started: result.Start.UTC(), URL: r.client.URL(), Model: r.cfg.Body.Model, Seed: r.cfg.Seed, Workload: describedPlans(r.Plans),
-		Client: r.client.Limits(), Agents: result, Result: r.meter.Result(r.watch.health()),
+		Client: r.client.Limits(), Agents: result, Result: r.meter.Result(health),
 	}
 	if r.cfg.Admission == agent.ClosedLoop {
 		rep.Users = result.MaxActive

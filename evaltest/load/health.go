@@ -66,6 +66,10 @@ func starved(f *record.Failure) bool {
 // shortRun is the time in seconds below which shares of it say nothing.
 const shortRun = 0.5
 
+// longRun is the time in seconds of which pauses for a collection are a share: in
+// less, one that another process stretched would be a hundredth.
+const longRun = 5.0
+
 // health is what was seen since begin. Arrivals never wait for a request here,
 // and the client's pool has no limit: both are 0 by construction, and said.
 func (m *monitor) health() metric.Health {
@@ -75,9 +79,11 @@ func (m *monitor) health() metric.Health {
 	if wall < shortRun {
 		return h // a single collection, or the start of some goroutines, would be most of it
 	}
-	h.GCPause = metric.Some((now.gc - m.from.gc).Seconds() / wall)
+	if pause := (now.gc - m.from.gc).Seconds(); wall >= longRun || pause > longRun/100 {
+		h.GCPause = metric.Some(pause / wall)
+	}
 	if now.known && m.from.known {
-		h.CPU = metric.Some((now.cpu - m.from.cpu).Seconds() / (wall * float64(runtime.GOMAXPROCS(0))))
+		h.CPU = metric.Some((now.cpu - m.from.cpu).Seconds() / (wall * float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU()))))
 	}
 	return h
 }

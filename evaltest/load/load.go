@@ -109,8 +109,9 @@ type Load struct {
 	// Sink gets every finished request, in the order in which they ended, from
 	// one goroutine; it must not keep it. An error ends the run. Default:
 	// nobody does. Up to 1,024 wait for a slow sink; beyond that it holds back who
-	// has finished, for as long as [Report.SinkWait] says: more than half a second
-	// makes the run invalid. Run does not return before its last call has.
+	// has finished, for as long as [Report.SinkWait] says. Where that is a
+	// closed loop's users, more than a hundredth of their time makes the run
+	// invalid. Run does not return before its last call has.
 	Sink func(*record.Request) error
 	// Verbose, if it is not nil, gets each request that was sent, when it has
 	// ended, with the body and what came of an answer; it must keep none of

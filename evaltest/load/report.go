@@ -65,24 +65,20 @@ type Report struct {
 	Result *metric.Result `json:"result"`
 }
 
-// sinkPatience is how much a slow sink may hold back and not matter: as long as
-// one request may be late at most.
-const sinkPatience = 500 * time.Millisecond
-
 // Problem is why a run should not be believed, or used: it wraps
 // [metric.ErrNothing] if no request was answered, or [ErrInvalid] with every
 // check that is broken. It is nil if there is none. Failed requests are none:
 // how many are too many is for the caller to say.
 func (r *Report) Problem() error {
+	if r.Result.Counts.Due == 0 {
+		return fmt.Errorf("load: %w: none was due in the measured part: it, or the source, ended before the first arrival, or the warm-up took them all", metric.ErrNothing)
+	}
 	if r.Result.Counts.OK == 0 {
 		_, err := r.Result.Metrics()
 		return fmt.Errorf("load: %w", err)
 	}
 	broken := r.Result.Validity.Broken()
 	if len(broken) == 0 && r.Result.Validity.Valid {
-		if r.SinkWait > sinkPatience {
-			return fmt.Errorf("load: %w: requests were held back for %v in all because the sink had not taken those before: what was sent is less than was asked; write less, or to a faster disk", ErrInvalid, r.SinkWait)
-		}
 		return nil
 	}
 	var b strings.Builder
@@ -136,6 +132,9 @@ func (r *runner) report(arrivals arrival.Report, health metric.Health) *Report {
 	rep.warn(r.client, r.rec.refused)
 	if n := r.drop.Load(); n > 0 {
 		rep.warnf("%d arrivals were dropped because %d requests were in flight: raise MaxInFlight, or lower the rate", n, r.MaxInFlight)
+	}
+	if arrivals.End == arrival.Exhausted && (r.Phases.Measured.For > 0 || r.Phases.Measured.Count > 0) {
+		rep.warnf("the source ended before the measured part did: %d requests were due in it", rep.Result.Counts.Due)
 	}
 	if r.minimumLost() {
 		rep.warnf("this API has no least length of an answer: only the most was sent, and answers may be shorter than asked")

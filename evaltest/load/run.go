@@ -145,6 +145,9 @@ func (r *runner) run(ctx context.Context) (*Report, error) {
 	r.drain()
 	r.sent.Wait()
 	health := r.watch.health()
+	if wall := time.Since(r.start); !r.open() && wall > 0 {
+		health.Held = metric.Some(float64(r.rec.waited.Load()) / (float64(r.Users) * float64(wall)))
+	}
 	told()
 	r.stock.close()
 	kept := r.rec.close()
@@ -241,6 +244,11 @@ func (r *runner) pass(a arrival.Arrival) bool {
 // it was admitted.
 func (r *runner) closed(a arrival.Arrival) {
 	lane, i := a.User, a.Turn
+	if i == 0 && r.Join == 0 {
+		// All users begin at once, and nobody said when: that some of many thousand
+		// goroutines run a little later than others is no lateness.
+		a.Due = time.Since(r.start)
+	}
 	if r.shared {
 		lane, i = 0, a.Seq
 	}

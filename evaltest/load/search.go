@@ -45,27 +45,38 @@ func Search(ctx context.Context, s arrival.Search, at func(rate float64) (Load, 
 	})
 }
 
-// broken reports whether a check of this name is.
-func (r *Report) broken(name string) bool {
-	return slices.ContainsFunc(r.Result.Validity.Broken(), func(c metric.Check) bool { return c.Name == name })
-}
+// clientChecks are those of which a broken one says that this client could not
+// offer the rate, and loadChecks those that a server breaks which is too slow for
+// it: what was dropped, or cut, is not good.
+var (
+	clientChecks = []string{"lag p99", "lag max", "client CPU share", "GC pause share", "fd errors", "blocked arrivals", "pool waits", "held by the sink"}
+	loadChecks   = []string{"answers", "dropped arrivals", achievedCheck, "unfinished requests"}
+)
+
+// achievedCheck is about the client, unless arrivals were dropped.
+const achievedCheck = "achieved / scheduled rate"
 
 // goodShare is what a search learns from a run.
 func goodShare(r *Report) (float64, error) {
 	problem := r.Problem()
 	if errors.Is(problem, ErrInvalid) {
-		switch {
-		case r.broken("cached input"):
-			return 0, problem // a repeat would measure the cache again
-		case r.Result.Counts.Dropped == 0, r.broken("lag p99"), r.broken("lag max"), r.broken("client CPU share"), r.broken("GC pause share"), r.broken("fd errors"), r.SinkWait > sinkPatience:
-			return 0, fmt.Errorf("%w: %w", arrival.ErrNotOffered, problem)
+		for _, c := range r.Result.Validity.Broken() {
+			switch {
+			case slices.Contains(clientChecks, c.Name), c.Name == achievedCheck && r.Result.Counts.Dropped == 0:
+				return 0, fmt.Errorf("%w: %w", arrival.ErrNotOffered, problem)
+			case !slices.Contains(loadChecks, c.Name):
+				return 0, problem // a repeat would find the same
+			}
 		}
+	}
+	if r.Result.Counts.Due == 0 {
+		return 0, fmt.Errorf("load: the run says nothing: %w", problem)
 	}
 	g := r.Result.Goodput
 	if g == nil {
 		return 0, fmt.Errorf("load: the run has no goodput: %w", problem)
 	}
-	if good, ok := g.Fraction.Get(); ok {
+	if good, ok := g.FractionLow.Get(); ok { // a Drain that ends early decides nothing
 		return good, nil
 	}
 	if problem != nil { // nothing was answered: none of what was due is good

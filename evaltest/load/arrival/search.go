@@ -43,7 +43,8 @@ const (
 // errs with probability q the decision errs with [Misjudged](q, Lead): 1.2 % for
 // q = 0.1 and a lead of 2. A rate undecided after MaxRepeats runs counts as not
 // sustained; with 7 that happens in 0.6 % of the cases at q = 0.1, and often
-// near the capacity, where q is near one half.
+// near the capacity, where q is near one half. Runs in which the client did not
+// offer the rate are repeated, and Lead of them say that it cannot.
 //
 // If every decision at a rate more than a Tolerance away from the capacity c is
 // right, the answer lies in [c/(1+Tolerance)², c·(1+Tolerance)]. So an answer
@@ -213,7 +214,8 @@ func (r *searching) narrow() error {
 func (r *searching) decide(rate float64) (Verdict, error) {
 	r.Points = append(r.Points, Point{Rate: rate, Verdict: Unfinished})
 	p := &r.Points[len(r.Points)-1]
-	for lead := 0; p.Verdict == Unfinished; {
+	lead, missed := 0, 0
+	for p.Verdict == Unfinished {
 		if r.Tries == r.MaxTries {
 			return p.Verdict, errTries
 		}
@@ -224,7 +226,11 @@ func (r *searching) decide(rate float64) (Verdict, error) {
 		good, err := r.try(r.ctx, rate)
 		switch {
 		case errors.Is(err, ErrNotOffered):
-			p.Verdict, p.Why = NotOffered, err.Error()
+			// One hiccup of this host must not end a search; a rate that is
+			// beyond the client is beyond it again.
+			if missed++; missed == r.Lead {
+				p.Verdict, p.Why = NotOffered, err.Error()
+			}
 			continue
 		case err != nil:
 			return p.Verdict, fmt.Errorf("arrival: run %d of the search, at %v requests/s: %w", r.Tries, rate, err)

@@ -272,7 +272,7 @@ func TestSearchClientBound(t *testing.T) {
 	assert.Equal(t, arrival.ClientBound, found.Ended)
 	assert.InEpsilon(t, 300, found.Rate, 0.05)
 	p := found.Points[2]
-	assert.Equal(t, arrival.Point{Rate: 400, Verdict: arrival.NotOffered, Why: "lag p99 40ms: arrival: the asked rate was not offered"}, p, "one run is enough")
+	assert.Equal(t, arrival.Point{Rate: 400, Verdict: arrival.NotOffered, Why: "lag p99 40ms: arrival: the asked rate was not offered"}, p, "after two runs")
 
 	found, err = arrival.Search{Start: 100}.Run(t.Context(), func(context.Context, float64) (float64, error) { return 0, arrival.ErrNotOffered })
 	require.NoError(t, err)

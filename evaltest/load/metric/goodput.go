@@ -65,7 +65,8 @@ type Goodput struct {
 	WithinE2E  Figure `json:"within_e2e"`
 	// Met says whether each limit was kept by the share that the SLO asks
 	// for, limit by limit, as MLPerf judges; nil if it asks for none or
-	// nothing was judged.
+	// nothing was judged. The undecided are taken for misses: a run that waits
+	// for no slow answers must not look better for it.
 	Met *bool `json:"met,omitempty"`
 }
 
@@ -92,7 +93,7 @@ func (m *Meter) goodput() *Goodput {
 			continue
 		}
 		*l.share = ratio(float64(l.count), all)
-		if x, _ := l.share.Get(); x < s.Share {
+		if float64(l.count) < s.Share*(all+float64(c.undecided)) {
 			met = false
 		}
 	}

@@ -36,14 +36,15 @@ type Meter struct {
 	mismatch                        Mismatches
 	unfinishedPieces                int64
 
-	good     goods
-	errors   failures
-	tries    failures
-	unwanted int64 // cached tokens
-	finishes words
-	models   words
-	failed   []FailedRequest
-	unkept   int64
+	good      goods
+	errors    failures
+	tries     failures
+	unwanted  int64 // cached tokens
+	uncounted int64 // whole answers of which nobody counted the tokens
+	finishes  words
+	models    words
+	failed    []FailedRequest
+	unkept    int64
 
 	turns, contexts map[int]*bucket
 	sessions        map[string]*session
@@ -259,6 +260,9 @@ func (m *Meter) answer(r *record.Request, v *View) {
 		m.noTPOT[v.NoTPOT]++
 	}
 	m.sources[v.Source]++
+	if v.Source == FromFragments && !r.Streamed {
+		m.uncounted++
+	}
 	m.output.add(v.Output, v.Source != FromNothing)
 	m.input.add(r.Usage.Input, r.Usage.Known)
 	m.cached.add(r.Usage.CachedInput, r.Usage.Known)
@@ -271,6 +275,11 @@ func (m *Meter) answer(r *record.Request, v *View) {
 	m.bucket(r, v)
 }
 
+// byChance is how many tokens prompts of random words have in common with one
+// of those before, for nothing: of some thousand words, and many thousand prompts,
+// the first one or two.
+const byChance = 4
+
 // unwanted is how many tokens came from the server's cache that neither the
 // workload's shared prefixes explain nor what the server adds to each prompt: a
 // chat template's own text is the same in all of them.
@@ -282,7 +291,10 @@ func unwanted(r *record.Request) int64 {
 	if r.AskedInput > 0 {
 		explained += max(0, r.Usage.Input-int64(r.AskedInput))
 	}
-	return max(0, r.Usage.CachedInput-explained)
+	if len(r.Tries) > 0 {
+		explained = max(explained, r.Usage.Input) // a try before may have been read to its end
+	}
+	return max(0, r.Usage.CachedInput-explained-byChance)
 }
 
 // tokens adds the gaps of an answer.

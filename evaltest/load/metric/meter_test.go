@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goevals/evals/evaltest/load/record"
+	"github.com/goevals/evals/llm"
 )
 
 // B01: 10 arrivals a second for 10 s, one slot, 190 ms each. Request i is due
@@ -374,7 +375,7 @@ func steady(rate float64) func(from, to time.Duration) float64 {
 }
 
 func TestVerdict(t *testing.T) {
-	healthy := Health{CPU: Some(0.2), GCPause: Some(0), PoolWaits: Some(0), FDErrors: Some(0), Blocked: Some(0)}
+	healthy := Health{Held: Some(0), CPU: Some(0.2), GCPause: Some(0), PoolWaits: Some(0), FDErrors: Some(0), Blocked: Some(0)}
 	for _, c := range []struct {
 		name, reason string
 		config       Config
@@ -390,6 +391,8 @@ func TestVerdict(t *testing.T) {
 		{"fd", "no descriptor left", Config{}, func(h *Health) { h.FDErrors = Some(1) }, "fd errors"},
 		{"blocked", "an open loop that waits", Config{Loop: Open, Limits: Limits{Achieved: -1}}, func(h *Health) { h.Blocked = Some(3) }, "blocked arrivals"},
 		{"blocked closed", "a closed loop may", Config{}, func(h *Health) { h.Blocked = Some(3) }, ""},
+		{"held", "a hundredth of the users' time is much", Config{}, func(h *Health) { h.Held = Some(0.011) }, "held by the sink"},
+		{"held, open", "nobody waits there", Config{Loop: Open}, func(h *Health) { h.Held = Some(0.5) }, ""},
 		{"rate", "asked 50, scheduled 100", Config{Loop: Open, Expected: steady(50)}, func(*Health) {}, "scheduled / asked rate - 1"},
 		{"rate, even", "asked 102, scheduled 100", Config{Loop: Open, Expected: steady(102)}, func(*Health) {}, "scheduled / asked rate - 1"},
 		{"rate, random", "199 gaps are 36 % short by chance in no run", Config{Loop: Open, Expected: steady(158), Shape: 1}, func(*Health) {}, "scheduled / asked rate - 1"},
@@ -417,8 +420,58 @@ func TestVerdict(t *testing.T) {
 	}
 	m := meter(t, Config{})
 	add(t, m, answered(0, 0, 5*ms))
-	assert.Equal(t, []string{"client CPU share", "GC pause share", "pool waits", "fd errors"}, m.Result(Health{}).Validity.named(Unmeasured),
+	assert.Equal(t, []string{"held by the sink", "client CPU share", "GC pause share", "pool waits", "fd errors"}, m.Result(Health{}).Validity.named(Unmeasured),
 		"what nobody measured is not called ok")
+}
+
+// TestCachedByChance: prompts of random words begin alike now and then, and a server
+// that tries again may have read a prompt before.
+func TestCachedByChance(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		cached int64
+		tries  int
+		broken bool
+	}{
+		{"none", 0, 0, false},
+		{"four tokens of each", 4, 0, false},
+		{"more", 6, 0, true},
+		{"all of them", 100, 0, true},
+		{"all, of a try before", 100, 1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := meter(t, Config{})
+			for i := range 10 {
+				at := time.Duration(i) * 10 * ms
+				r := answered(i, at, at+5*ms, at+8*ms)
+				r.AskedInput, r.Usage.CachedInput = 100, c.cached
+				for range c.tries {
+					r.Tries = append(r.Tries, record.Try{Sent: at, Done: at, Failure: record.Failure{Class: record.Server}})
+				}
+				add(t, m, r)
+			}
+			v := m.Result(Health{}).Validity
+			assert.Equal(t, c.broken, slices.ContainsFunc(v.Broken(), func(c Check) bool { return c.Name == "cached input" }))
+		})
+	}
+}
+
+// TestUncounted: an answer in one piece of which nobody counted the tokens is not
+// an answer of one token; one in events may be.
+func TestUncounted(t *testing.T) {
+	for _, streamed := range []bool{false, true} {
+		m := meter(t, Config{})
+		for i := range 10 {
+			at := time.Duration(i) * 10 * ms
+			r := answered(i, at, at+5*ms)
+			r.Usage, r.Fragments[0].Tokens, r.Streamed = llm.Usage{}, 0, streamed
+			add(t, m, r)
+		}
+		res := m.Result(Health{})
+		broken := slices.ContainsFunc(res.Validity.Broken(), func(c Check) bool { return c.Name == "uncounted answers" })
+		warned := slices.Contains(res.Warnings, "nobody counted the tokens of 10 streamed answers: each event is taken for one token, and there are more if the server sends several at once")
+		assert.Equal(t, []bool{!streamed, streamed}, []bool{broken, warned}, "streamed %v", streamed)
+	}
 }
 
 // TestVerdictShort: a lag that is allowed is no lower rate, however short the run.
@@ -431,14 +484,15 @@ func TestVerdictShort(t *testing.T) {
 	}{
 		{"within the lag", "0.09 s took 0.099", 9 * ms, Limits{}, false},
 		{"beyond the usual one", "what is allowed counts", 11 * ms, Limits{LagP99: 12 * ms, LagMax: -1}, false},
-		{"far beyond", "0.09 s took 0.2", 110 * ms, Limits{}, true},
+		{"late, and allowed", "that is what the limits of the lag are for", 110 * ms, Limits{}, false},
+		{"far beyond", "0.09 s took 0.7", 610 * ms, Limits{}, true},
 		{"no limit of the lag", "then it excuses nothing", 9 * ms, Limits{LagP99: -1}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := meter(t, Config{Loop: Open, Limits: c.limits})
 			for i := range 10 {
 				due := time.Duration(i) * 10 * ms
-				r := answered(i, due, due+200*ms)
+				r := answered(i, due, due+time.Second)
 				if i == 9 {
 					r.Sent += c.late
 					r.FirstSent += c.late

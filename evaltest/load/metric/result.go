@@ -276,6 +276,9 @@ func (m *Meter) warnings(r *Result) []string {
 	if r.Steady.Absent != "" && r.Counts.OK > 0 {
 		warn("no steady window: %s; rates are of the whole run, its ramp and its drain included", r.Steady.Absent)
 	}
+	if n := m.sources[FromFragments] - m.uncounted; n > 0 {
+		warn("nobody counted the tokens of %d streamed answers: each event is taken for one token, and there are more if the server sends several at once", n)
+	}
 	if n := r.Tokens.FirstEstimated; n > 0 {
 		warn("the tokens of the first fragment were estimated in %d answers: their tpot_ns is an estimate", n)
 	}

@@ -22,6 +22,9 @@ type Health struct {
 	// Blocked is how many arrivals of an open loop had to wait for a request
 	// in flight, which makes a closed loop of it.
 	Blocked Figure `json:"blocked_arrivals"`
+	// Held is the part of a closed loop's or of sessions' time in which they
+	// waited because what they had finished was not written yet: 0 to 1.
+	Held Figure `json:"held_share"`
 }
 
 // Limits say when a run is not valid. A zero field is its default; a negative
@@ -35,9 +38,13 @@ type Limits struct {
 	// GCPause bounds Health.GCPause. Default 0.01.
 	GCPause float64
 	// Achieved is the smallest share of the schedule's arrival rate that must
-	// have been sent. Default 0.99. All arrivals may take longer by LagP99, if that
-	// is a limit: of a short run less is enough, span / (span + LagP99).
+	// have been sent. Default 0.99. All arrivals may take longer by the lag that is
+	// allowed: of a short run less is enough, span / (span + lag).
 	Achieved float64
+	// Unfinished is the largest share of an open loop's due requests that may
+	// have been cut when the run ended: those that take longest, so that no time
+	// is of them. Default 0.01.
+	Unfinished float64
 	// Cached is the largest share of input tokens from the server's prefix cache
 	// that nothing explains, see Config.CacheWanted. Default 0.01, where vLLM's
 	// client warns.
@@ -49,7 +56,7 @@ func (l *Limits) fill() error {
 		name     string
 		value    *float64
 		standard float64
-	}{{"CPU", &l.CPU, 0.85}, {"GCPause", &l.GCPause, 0.01}, {"Achieved", &l.Achieved, 0.99}, {"Cached", &l.Cached, 0.01}} {
+	}{{"CPU", &l.CPU, 0.85}, {"GCPause", &l.GCPause, 0.01}, {"Achieved", &l.Achieved, 0.99}, {"Unfinished", &l.Unfinished, 0.01}, {"Cached", &l.Cached, 0.01}} {
 		if math.IsNaN(*f.value) || *f.value > 1 {
 			return fmt.Errorf("metric: limit %s of %v: want a share of 0 to 1, or negative for none", f.name, *f.value)
 		}
@@ -138,10 +145,15 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 		"the client fell behind its schedule: lower the rate, use more processors or fewer streams; service times hide it, response times do not")
 	v.most("lag max", lag.Max, float64(l.LagMax), "ns", "the client stood still once: look for other load on this host")
 	if m.config.Loop == Open {
-		// The lag that is allowed stretches a short run by more than a hundredth.
+		// A lag that is allowed may be that of the last arrival, and stretches a
+		// short run by more than a hundredth.
 		achieved, limit := Figure{}, l.Achieved
 		if span := m.due.length(); l.LagP99 > 0 && span > 0 && limit > 0 {
-			limit = min(limit, float64(span)/float64(span+l.LagP99))
+			late := l.LagP99
+			if x, ok := lag.Max.Get(); ok && x <= float64(l.LagMax) {
+				late = max(late, time.Duration(x))
+			}
+			limit = min(limit, float64(span)/float64(span+late))
 		}
 		if offered, ok := r.Rates.Offered.Get(); ok {
 			if got, ok := r.Rates.Achieved.Get(); ok {
@@ -151,13 +163,20 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 		v.add("achieved / scheduled rate", achieved, limit, "1", "fewer requests were sent a second than the schedule wanted", func(x float64) bool { return x >= limit })
 		v.schedule(&m.config, m.due)
 		v.most("dropped arrivals", Some(float64(r.Counts.Dropped)), 0, "requests", "arrivals were never sent: the load was not the asked one")
+		if r.Counts.Due > 0 {
+			v.most("unfinished requests", ratio(float64(r.Counts.Incomplete), float64(r.Counts.Due)), l.Unfinished, "1", "requests were cut while they waited, and no time is of them: wait longer when nothing more is due, or lower the rate")
+		}
 		v.most("blocked arrivals", h.Blocked, 0, "requests", "an open loop that waits for requests in flight is a closed loop: raise the limit on those")
+	}
+	if m.config.Loop != Open {
+		v.most("held by the sink", h.Held, 0.01, "1", "less was sent than was asked, because what had ended was not written yet: write less, or to a faster disk")
 	}
 	v.most("client CPU share", h.CPU, l.CPU, "1", "the client's processors were busy: times hold its own queueing")
 	v.most("GC pause share", h.GCPause, l.GCPause, "1", "the client's garbage collector stopped it too long")
 	v.most("pool waits", h.PoolWaits, 0, "requests", "requests waited for the client's own connection limit")
 	v.most("fd errors", h.FDErrors, 0, "requests", "the client ran out of file descriptors or ports: raise ulimit -n, keep connections open")
 	v.most("token sources", Some(float64(len(r.Tokens.Sources))), 1, "sources", "token counts of different kinds were added up: make the server report usage for every request")
+	v.most("uncounted answers", Some(float64(m.uncounted)), 0, "answers", "nobody counted the tokens of answers that came in one piece: make the server report usage, or stream")
 	v.most("refused records", Some(float64(r.Counts.Refused)), 0, "requests", "records that could not be true are missing from every number")
 	if !m.config.CacheWanted {
 		share := Figure{}

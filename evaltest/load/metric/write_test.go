@@ -26,7 +26,7 @@ import (
 func small(t testing.TB, loop Loop) *Result {
 	slo, err := Preset("mlperf-llama2-70b-interactive")
 	require.NoError(t, err)
-	m := meter(t, Config{Loop: loop, Users: 2, Rate: 20, Expected: steady(20), Shape: 1, SLO: slo, CacheWanted: true})
+	m := meter(t, Config{Loop: loop, Users: 2, Rate: 20, Expected: steady(20), Shape: 1, SLO: slo, CacheWanted: true, Limits: Limits{Unfinished: 0.05}})
 	for i := range 40 {
 		at := time.Duration(i) * 50 * ms
 		r := answered(i, at+ms, at+21*ms, at+31*ms, at+41*ms, at+61*ms)

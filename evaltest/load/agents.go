@@ -55,6 +55,7 @@ func RunAgents(ctx context.Context, a Agents) (*Report, error) {
 	r.watch.begin()
 	result, err := agent.Run(ctx, a.Plans, r.cfg, r)
 	if result == nil {
+		r.watch.heart.stop()
 		return nil, fmt.Errorf("load: %w: %w", ErrConfig, err)
 	}
 	report := r.report(result)

@@ -158,7 +158,7 @@ func (c *Calibration) servers() (fast, paced string, stop func(), err error) {
 
 // unlimited switches off all that makes a run invalid: a calibration looks for
 // where that begins.
-var unlimited = metric.Limits{LagP99: -1, LagMax: -1, CPU: -1, GCPause: -1, Achieved: -1, Cached: -1}
+var unlimited = metric.Limits{LagP99: -1, LagMax: -1, Wakeup: -1, CPU: -1, GCPause: -1, Achieved: -1, Unfinished: -1, Cached: -1}
 
 // base is a load of small prompts.
 func (c *Calibration) base(url string, output int) (Load, error) {

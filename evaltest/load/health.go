@@ -31,9 +31,13 @@ func takePulse() pulse {
 type monitor struct {
 	from        pulse
 	descriptors atomic.Int64
+	heart       heart
 }
 
-func (m *monitor) begin() { m.from = takePulse() }
+func (m *monitor) begin() {
+	m.from = takePulse()
+	m.heart.begin()
+}
 
 // see counts a request that failed for want of a descriptor or a local port.
 func (m *monitor) see(r *record.Request) {
@@ -70,12 +74,13 @@ const shortRun = 0.5
 // less, one that another process stretched would be a hundredth.
 const longRun = 5.0
 
-// health is what was seen since begin. Arrivals never wait for a request here,
+// health is what was seen since begin, to be called once. Arrivals never wait for a request here,
 // and the client's pool has no limit: both are 0 by construction, and said.
 func (m *monitor) health() metric.Health {
 	now := takePulse()
 	wall := now.at.Sub(m.from.at).Seconds()
 	h := metric.Health{PoolWaits: metric.Some(0), Blocked: metric.Some(0), FDErrors: metric.Some(float64(m.descriptors.Load()))}
+	h.WakeupP99 = m.heart.stop()
 	if wall < shortRun {
 		return h // a single collection, or the start of some goroutines, would be most of it
 	}

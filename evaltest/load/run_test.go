@@ -28,7 +28,7 @@ import (
 
 // easy are limits that a busy test machine keeps: these tests are about what is
 // sent, not about how fast.
-var easy = metric.Limits{LagP99: -1, LagMax: -1, CPU: -1, GCPause: -1, Achieved: -1}
+var easy = metric.Limits{LagP99: -1, LagMax: -1, Wakeup: -1, CPU: -1, GCPause: -1, Achieved: -1}
 
 // A log keeps what a server saw.
 type log struct {
@@ -158,7 +158,7 @@ func TestDrops(t *testing.T) {
 	require.NoError(t, err)
 	rep, err := load.Run(t.Context(), load.Load{
 		Client: client.Config{Host: url, Model: "m"}, Source: words(t, 5, 2, nil), Schedule: schedule, MaxInFlight: 3,
-		Metric: metric.Config{Limits: metric.Limits{LagP99: -1, LagMax: -1, CPU: -1, GCPause: -1}, SLO: metric.SLO{E2E: time.Minute}},
+		Metric: metric.Config{Limits: metric.Limits{LagP99: -1, LagMax: -1, Wakeup: -1, CPU: -1, GCPause: -1}, SLO: metric.SLO{E2E: time.Minute}},
 		Tick:   time.Millisecond, Progress: func(p load.Progress) {
 			if p.Counts.Dropped == 7 {
 				once.Do(func() { close(release) })

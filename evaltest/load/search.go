@@ -49,7 +49,7 @@ func Search(ctx context.Context, s arrival.Search, at func(rate float64) (Load, 
 // offer the rate, and loadChecks those that a server breaks which is too slow for
 // it: what was dropped, or cut, is not good.
 var (
-	clientChecks = []string{"lag p99", "lag max", "client CPU share", "GC pause share", "fd errors", "blocked arrivals", "pool waits", "held by the sink"}
+	clientChecks = []string{"lag p99", "lag max", "client CPU share", "wake-up p99", "GC pause share", "fd errors", "blocked arrivals", "pool waits", "held by the sink"}
 	loadChecks   = []string{"answers", "dropped arrivals", achievedCheck, "unfinished requests"}
 )
 

@@ -24,7 +24,7 @@ import (
 
 // unhurried switches off the checks of this client's speed: the machine that
 // tests run on may be busy.
-const unhurried = " -limit lag-p99=off -limit lag-max=off -limit cpu=off -limit gc-pause=off -limit achieved=off"
+const unhurried = " -limit lag-p99=off -limit lag-max=off -limit wake-up=off -limit cpu=off -limit gc-pause=off -limit achieved=off"
 
 // serve starts a fake, and returns what ends it and says what it saw: of a request
 // it tells a little after it has answered.

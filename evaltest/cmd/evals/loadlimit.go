@@ -17,7 +17,7 @@ type limitFlag struct {
 	limits metric.Limits
 }
 
-const limitNames = "lag-p99, lag-max, cpu, gc-pause, achieved, unfinished, cached"
+const limitNames = "lag-p99, lag-max, wake-up, cpu, gc-pause, achieved, unfinished, cached"
 
 func (l *limitFlag) declare(fs *flag.FlagSet) {
 	fs.Var(l, "limit", "move a limit beyond which a run is not valid, or switch it off, as `NAME=VALUE`; may be given several times. Names are "+limitNames+": times such as lag-p99=50ms, shares such as cpu=0.95, or cpu=off")
@@ -32,7 +32,7 @@ func (l *limitFlag) Set(s string) error {
 	if !ok {
 		return errors.New("want NAME=VALUE, such as lag-p99=50ms or cpu=off")
 	}
-	times := map[string]*time.Duration{"lag-p99": &l.limits.LagP99, "lag-max": &l.limits.LagMax}
+	times := map[string]*time.Duration{"lag-p99": &l.limits.LagP99, "lag-max": &l.limits.LagMax, "wake-up": &l.limits.Wakeup}
 	shares := map[string]*float64{"cpu": &l.limits.CPU, "gc-pause": &l.limits.GCPause, "achieved": &l.limits.Achieved, "unfinished": &l.limits.Unfinished, "cached": &l.limits.Cached}
 	t, share := times[name], shares[name]
 	switch {

@@ -375,7 +375,7 @@ func steady(rate float64) func(from, to time.Duration) float64 {
 }
 
 func TestVerdict(t *testing.T) {
-	healthy := Health{Held: Some(0), CPU: Some(0.2), GCPause: Some(0), PoolWaits: Some(0), FDErrors: Some(0), Blocked: Some(0)}
+	healthy := Health{Held: Some(0), WakeupP99: Some(1e6), CPU: Some(0.2), GCPause: Some(0), PoolWaits: Some(0), FDErrors: Some(0), Blocked: Some(0)}
 	for _, c := range []struct {
 		name, reason string
 		config       Config
@@ -385,6 +385,8 @@ func TestVerdict(t *testing.T) {
 		{"healthy", "all in order", Config{}, func(*Health) {}, ""},
 		{"cpu", "at the limit is within", Config{}, func(h *Health) { h.CPU = Some(0.85) }, ""},
 		{"cpu over", "busy", Config{}, func(h *Health) { h.CPU = Some(0.86) }, "client CPU share"},
+		{"starved", "its timers were late", Config{}, func(h *Health) { h.WakeupP99 = Some(5.1e6) }, "wake-up p99"},
+		{"starved, off", "asked not to look", Config{Limits: Limits{Wakeup: -1}}, func(h *Health) { h.WakeupP99 = Some(5.1e6) }, ""},
 		{"gc", "stopped too long", Config{}, func(h *Health) { h.GCPause = Some(0.02) }, "GC pause share"},
 		{"gc off", "asked not to look", Config{Limits: Limits{GCPause: -1}}, func(h *Health) { h.GCPause = Some(0.02) }, ""},
 		{"pool", "own limit", Config{}, func(h *Health) { h.PoolWaits = Some(1) }, "pool waits"},
@@ -420,7 +422,7 @@ func TestVerdict(t *testing.T) {
 	}
 	m := meter(t, Config{})
 	add(t, m, answered(0, 0, 5*ms))
-	assert.Equal(t, []string{"held by the sink", "client CPU share", "GC pause share", "pool waits", "fd errors"}, m.Result(Health{}).Validity.named(Unmeasured),
+	assert.Equal(t, []string{"held by the sink", "client CPU share", "wake-up p99", "GC pause share", "pool waits", "fd errors"}, m.Result(Health{}).Validity.named(Unmeasured),
 		"what nobody measured is not called ok")
 }
 

@@ -12,6 +12,9 @@ type Health struct {
 	// CPU is the process's CPU time over the run divided by what its
 	// processors could have given: 0 to 1.
 	CPU Figure `json:"cpu_share"`
+	// WakeupP99 is by how much the client's timers were late, in nanoseconds, of
+	// which 99 of 100 were less.
+	WakeupP99 Figure `json:"wakeup_p99_ns"`
 	// GCPause is the part of the run in which the world was stopped: 0 to 1.
 	GCPause Figure `json:"gc_pause_share"`
 	// PoolWaits is how many requests waited for a connection because a limit
@@ -33,6 +36,10 @@ type Limits struct {
 	// LagP99 and LagMax bound the schedule lag. Default 10 ms and 500 ms, the marks
 	// at which inference-perf warns and AIPerf calls a replay degraded.
 	LagP99, LagMax time.Duration
+	// Wakeup bounds Health.WakeupP99. Default 5 ms: a quiet host has 1 to 2 ms, one
+	// that sends thousands of requests a second 4, and where three other programs
+	// want this one's processor the times of answers are as much too long.
+	Wakeup time.Duration
 	// CPU bounds Health.CPU. Default 0.85, where AIPerf warns.
 	CPU float64
 	// GCPause bounds Health.GCPause. Default 0.01.
@@ -69,6 +76,9 @@ func (l *Limits) fill() error {
 	}
 	if l.LagMax == 0 {
 		l.LagMax = 500 * time.Millisecond
+	}
+	if l.Wakeup == 0 {
+		l.Wakeup = 5 * time.Millisecond
 	}
 	return nil
 }
@@ -172,6 +182,7 @@ func (m *Meter) verdict(r *Result, h Health) Verdict {
 		v.most("held by the sink", h.Held, 0.01, "1", "less was sent than was asked, because what had ended was not written yet: write less, or to a faster disk")
 	}
 	v.most("client CPU share", h.CPU, l.CPU, "1", "the client's processors were busy: times hold its own queueing")
+	v.most("wake-up p99", h.WakeupP99, float64(l.Wakeup), "ns", "the client's goroutines waited for a processor, and times hold that: look for other load on this host, or lower this one")
 	v.most("GC pause share", h.GCPause, l.GCPause, "1", "the client's garbage collector stopped it too long")
 	v.most("pool waits", h.PoolWaits, 0, "requests", "requests waited for the client's own connection limit")
 	v.most("fd errors", h.FDErrors, 0, "requests", "the client ran out of file descriptors or ports: raise ulimit -n, keep connections open")

@@ -394,7 +394,7 @@ func TestSlowSink(t *testing.T) {
 				return nil
 			},
 		})
-		assert.Equal(t, 8*700*time.Millisecond, rep.SinkWait, "of eight users, all that time")
+		assert.GreaterOrEqual(t, rep.SinkWait, 700*time.Millisecond, "of each user that had something to write")
 		require.ErrorIs(t, rep.Problem(), load.ErrInvalid)
 		require.ErrorContains(t, rep.Problem(), "sink")
 	})

@@ -295,16 +295,15 @@ func TestDrain(t *testing.T) {
 		"closed, source": {Users: 3, Source: words(t, 5, 2, func(o *workload.Options) { o.Count = 3 })},
 	} {
 		t.Run(name, func(t *testing.T) {
-			url, _ := serve(t, &fake.Server{TTFT: time.Hour})
-			l.Client = client.Config{Host: url, Model: "m"}
-			if l.Source == nil {
-				l.Source = words(t, 5, 2, nil)
-			}
-			l.Drain, l.Metric.Limits = time.Millisecond, easy
-			rep, err := load.Run(t.Context(), l)
-			require.NoError(t, err)
-			assert.EqualValues(t, 3, rep.Result.Counts.Incomplete+rep.Result.Counts.Warmup)
-			assert.False(t, rep.Interrupted)
+			synctest.Test(t, func(t *testing.T) {
+				if l.Source == nil {
+					l.Source = words(t, 5, 2, nil)
+				}
+				l.Drain, l.Metric.Limits = time.Millisecond, easy
+				rep := inMemory(t, &fake.Server{TTFT: time.Hour}, l)
+				assert.EqualValues(t, 3, rep.Result.Counts.Incomplete+rep.Result.Counts.Warmup)
+				assert.False(t, rep.Interrupted)
+			})
 		})
 	}
 }

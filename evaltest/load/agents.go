@@ -203,8 +203,8 @@ func (r *agentRunner) Trajectory(e *agent.Event) error {
 // report puts together what is known when all has ended.
 func (r *agentRunner) report(result *agent.Result) *Report {
 	health := r.watch.health()
-	if wall := time.Since(result.Start); result.MaxActive > 0 && wall > 0 {
-		health.Held = metric.Some(float64(result.SinkWait) / (float64(result.MaxActive) * float64(wall)))
+	if all := float64(result.MaxActive) * float64(result.Duration); all > 0 {
+		health.Held = metric.Some(float64(result.SinkWait) / all)
 	}
 	rep := &Report{
 		Schema: Schema, Started: result.Start.UTC(), URL: r.client.URL(), Model: r.cfg.Body.Model, Seed: r.cfg.Seed, Workload: describedPlans(r.Plans),

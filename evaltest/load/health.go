@@ -74,8 +74,9 @@ const shortRun = 0.5
 // less, one that another process stretched would be a hundredth.
 const longRun = 5.0
 
-// health is what was seen since begin, to be called once. Arrivals never wait for a request here,
-// and the client's pool has no limit: both are 0 by construction, and said.
+// health is what was seen since begin; it is called once. Arrivals never wait for
+// a request here, and the client's pool has no limit: both are 0 by construction,
+// and said.
 func (m *monitor) health() metric.Health {
 	now := takePulse()
 	wall := now.at.Sub(m.from.at).Seconds()

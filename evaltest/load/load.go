@@ -66,8 +66,8 @@ type Load struct {
 	// Users is how many users a closed loop has. Each of them has one request
 	// in flight, and sends the next when it is answered.
 	Users int
-	// RequestsPerUser is how many requests a user makes; 0: no limit but the phases' and
-	// the source's.
+	// RequestsPerUser is how many requests a user makes; 0: no limit but the
+	// phases' and the source's.
 	RequestsPerUser int
 	// Think, Every and Join are as in [arrival.Closed].
 	Think, Every arrival.Dist
@@ -88,7 +88,8 @@ type Load struct {
 	// until the last measured request is answered.
 	Phases arrival.Phases
 	// Drain is how long requests in flight are waited for when nothing more is
-	// due; those left are incomplete. Default: until all have ended, which the
+	// due; those left are incomplete, and more than a hundredth of them makes an
+	// open loop invalid: no time is of them. Default: until all have ended, which the
 	// client's timeouts see to.
 	Drain time.Duration
 

@@ -17,8 +17,8 @@ import (
 // seed of its own, so that repeats are no copies of one another. each, if it is
 // not nil, gets every run's report.
 //
-// A run in which this client fell behind counts as a rate that it could not
-// offer: the search goes no higher, and does not blame the server. Arrivals that
+// A run in which this client fell behind is repeated; after s.Lead of them the
+// search goes no higher, and does not blame the server. Arrivals that
 // were dropped because too many were in flight are not good, as if the server had
 // refused them. Answers from a prefix cache that was not wanted, and other errors
 // of a run, end the search.

@@ -8,8 +8,9 @@ import (
 )
 
 // ErrNotOffered is what a [Try] returns, or wraps, when the client could not
-// offer the rate: its schedule lag or its achieved rate say so. The search then
-// goes no higher, and does not blame the server.
+// offer the rate: its schedule lag or its achieved rate say so. After
+// [Search.Lead] such runs at a rate the search goes no higher, and does not blame
+// the server.
 var ErrNotOffered = errors.New("arrival: the asked rate was not offered")
 
 // A Try offers a rate of requests a second to the server, for as long as it sees

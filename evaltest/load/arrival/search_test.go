@@ -279,6 +279,19 @@ func TestSearchClientBound(t *testing.T) {
 	assert.Equal(t, arrival.ClientBound, found.Ended)
 	assert.Zero(t, found.Rate)
 
+	// One hiccup of the client at every rate.
+	last := 0.0
+	found, err = arrival.Search{Start: 100}.Run(t.Context(), func(ctx context.Context, rate float64) (float64, error) {
+		if rate != last {
+			last = rate
+			return 0, arrival.ErrNotOffered
+		}
+		return cliff(250)(ctx, rate)
+	})
+	require.NoError(t, err)
+	assert.Equal(t, arrival.Enclosed, found.Ended)
+	assert.InEpsilon(t, 250, found.Rate, 0.05)
+
 	// A server that gives way below what the client can offer.
 	found, err = arrival.Search{Start: 100}.Run(t.Context(), func(ctx context.Context, rate float64) (float64, error) {
 		if rate > 300 {
